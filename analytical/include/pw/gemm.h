@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "pw/features.h"
+#include "pw/fields.h"
+#include "pw/hardware_spec.h"
+
+namespace pw {
+
+// How a GEMM kernel covers C[M,N] = A[M,K] B[K,N].
+struct GemmTile {
+  std::int64_t m = 0;  // tile_M, rows of C of one CTA
+  std::int64_t n = 0;  // tile_N
+  std::int64_t k = 0;  // tile_K, depth of one main-loop step
+  std::int64_t cta_count = 0;
+  bool split_k = false;  // is_split_k; the sm80 rules read the slices from cta_count instead
+};
+
+// Dense bf16 GEMM. Without a profiled tile the analysis chooses one (GemmTilePolicy).
+struct GemmConfig {
+  static constexpr std::string_view kName = "gemm";
+  static constexpr std::array<std::string_view, 3> kProblemColumns{"M", "N", "K"};
+  static const FeatureTable& features() { return tensor_memory_features(); }
+  static GemmConfig read(const Fields& fields);  // tile_M ... cta_count are read if tile_M exists
+
+  std::int64_t m = 0, n = 0, k = 0;
+  std::optional<GemmTile> tile;
+};
+
+// Dense fp8 GEMM, operands of 1 byte; one 128x128x128 tile per CTA unless given.
+struct Fp8GemmConfig {
+  static constexpr std::string_view kName = "gemm_fp8";
+  static constexpr std::array<std::string_view, 3> kProblemColumns{"M", "N", "K"};
+  static const FeatureTable& features() { return tensor_memory_features(); }
+  static Fp8GemmConfig read(const Fields& fields);
+
+  std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t tile_m = 128, tile_n = 128, tile_k = 128;
+};
+
+// Which tile a GEMM gets when its configuration names none.
+enum class GemmTilePolicy {
+  fixed_128,  // 128x128x64, one CTA per tile (sm80) or min(tiles, SMs) persistent CTAs (sm90)
+  selected,   // select_gemm_tile
+};
+
+// The fastest tile of a fixed menu under a roofline-with-waves estimate of the kernel's duration.
+// Source: "analytic tile selection" in docs/method.md.
+struct TileSelection {
+  std::int64_t tile_m = 0, tile_n = 0;
+  std::int64_t split = 1;  // slices of K
+  double estimate_us = 0;
+};
+TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
+                               const HardwareSpec& hardware);
+
+// The tile of `policy` as a launch configuration with tile_K 64.
+GemmTile choose_gemm_tile(const GemmConfig& gemm, GemmTilePolicy policy,
+                          const HardwareSpec& hardware);
+
+}  // namespace pw

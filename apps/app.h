@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace pw {
+
+// Exit codes of all programs.
+enum ExitCode {
+  kDone = 0,
+  kInternalError = 1,
+  kUsageError = 2,
+  kBadData = 3,
+  kThresholdExceeded = 4,  // a limit that the user set
+};
+
+// Parses the command line, then runs `body`: the one place where exceptions become one sentence on
+// stderr and an exit code.
+int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+
+}  // namespace pw

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "pw/model_record.h"
+
+namespace pw {
+
+// Loads a TorchScript checkpoint (this header's library links LibTorch; pw_core does not). Checks
+// the file's own checksum, the format version, the feature names against the family and the output
+// shape. Throws DataError for everything else than a complete checkpoint of ours; a Python
+// state_dict is refused with a pointer to `pw-train import`.
+std::unique_ptr<OperatorModel> load_checkpoint(const std::filesystem::path& path);
+
+// Reads the record alone: no network is built and LibTorch is not needed.
+ModelRecord read_checkpoint_record(const std::filesystem::path& path);
+
+// Converts the original's .pth and the metadata.json beside it (feature order, ranges, training
+// hardware) into a checkpoint.
+void import_state_dict(const std::filesystem::path& pth, const std::string& operator_name,
+                       const std::filesystem::path& output);
+
+}  // namespace pw

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pw {
+
+// The folders that ship with the programs: "hardware", "config", "checkpoints". Looked for in this
+// order: the option that the user gave, $PW_HOME/<folder>, <install prefix>/share/pw/<folder>
+// (from the place of the running executable), the source tree that the program was built from.
+// Throws DataError that lists every place that was tried.
+std::filesystem::path find_data_folder(std::string_view folder,
+                                       const std::optional<std::filesystem::path>& option);
+
+// The public reference material for tests and refits: $PW_REFERENCE_DIR, else "../shared" beside
+// the source tree. Empty when absent.
+std::optional<std::filesystem::path> find_reference_folder();
+
+}  // namespace pw

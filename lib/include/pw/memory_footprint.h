@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "pw/workload.h"
+
+namespace pw {
+
+// Device memory that a workload needs on its most loaded rank, bf16. Activations and the engine's
+// own buffers are not counted.
+struct MemoryFootprint {
+  std::int64_t weight_bytes = 0;
+  std::int64_t kv_cache_bytes = 0;  // at the iteration with the longest total context
+};
+
+// Weights: embedding and lm_head (once if tied), projections and norms of the largest pipeline
+// stage, sharded over tp. KV: 2 * layers * kv heads per rank * head_dim * 2 bytes per token.
+MemoryFootprint memory_footprint(const Workload& workload);
+
+}  // namespace pw

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pw {
+
+// The dimensions of a dense decoder-only transformer with grouped-query attention and a gated MLP,
+// from a Hugging Face config.json (keys in config/README.md; a nested text_config is used).
+struct ModelConfig {
+  std::string stem;          // the file's stem, "Qwen2.5-14B": the name in results
+  std::string architecture;  // _name_or_path, else architectures[0], else "unknown"
+  std::int64_t hidden_size = 0;
+  std::int64_t num_attention_heads = 0;
+  std::int64_t num_key_value_heads = 0;  // absent or null in the file: num_attention_heads
+  std::int64_t head_dim = 0;             // absent or null: hidden_size / num_attention_heads, exact
+  std::int64_t intermediate_size = 0;
+  std::int64_t vocab_size = 0;
+  std::int64_t num_hidden_layers = 0;
+  bool tied_embeddings = false;
+  std::vector<std::string> notes;  // what a result must tell: "no dtype given: bfloat16 assumed"
+};
+
+// Throws DataError naming the field for a missing or impossible value, and the architecture for a
+// model that cannot be summed (mixture of experts, latent attention, state-space or hybrid layers,
+// encoder-decoder, sliding windows that are in use, weights other than 16 bit).
+ModelConfig read_model_config(const std::filesystem::path& path);
+
+// `name` is a path to a JSON file, or a stem in the folder of configs ("Qwen2.5-14B"). Throws
+// DataError that lists the known stems.
+std::filesystem::path find_model_config(const std::string& name,
+                                        const std::filesystem::path& config_folder);
+
+}  // namespace pw

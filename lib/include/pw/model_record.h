@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pw/operators.h"
+
+namespace pw {
+
+// Range of one raw feature over the rows that a model was fitted on.
+struct FeatureRange {
+  double min = 0, max = 0, mean = 0, stddev = 0;  // population standard deviation
+};
+
+// A file that a model was fitted on.
+struct DataFile {
+  std::string name;  // file name without folders
+  std::string sha256;
+  std::int64_t rows_used = 0;
+  std::string source;  // licence and origin as the user stated it
+};
+
+struct Metrics {
+  std::int64_t rows = 0;
+  double mae = 0, rmse = 0, r2 = 0;  // of overall_perf
+  double mean_relative_error = 0, median_relative_error = 0;  // fractions, of overall_perf
+  double accuracy_10_percent = 0, accuracy_20_percent = 0, accuracy_50_percent = 0;
+};
+
+// Everything that a checkpoint must say about itself; stored in the file and checked at load.
+struct ModelRecord {
+  static constexpr int kFormatVersion = 1;
+
+  std::string operator_name;          // an OperatorFamily name
+  std::string kind = "efficiency";    // the output is overall_perf
+  std::vector<std::string> features;  // in model-input order
+  AnalysisOptions analysis;
+  std::vector<FeatureRange> feature_ranges;                        // as features; empty = unknown
+  std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
+  std::vector<DataFile> data;
+  std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order
+  std::vector<std::pair<std::string, Metrics>> metrics;       // "validation", "test", "test: <GPU>"
+};
+
+std::string record_json(const ModelRecord& record);
+// `origin` names the file in messages.
+ModelRecord parse_record(const std::string& json, const std::string& origin);
+
+// A trained model of one operator family, ready to evaluate.
+class OperatorModel {
+ public:
+  virtual ~OperatorModel() = default;
+  virtual const ModelRecord& record() const = 0;
+  // `features`: rows x record().features.size() raw (untransformed) float32 values, row-major.
+  // Returns one output per row: overall_perf as the network gives it, not clipped.
+  virtual std::vector<float> evaluate(const std::vector<float>& features) const = 0;
+};
+
+}  // namespace pw

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pw {
+
+// One request: tokens of its prompt and tokens that it generates, the first one included.
+struct Request {
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+};
+
+struct Trace {
+  std::string stem;  // names the trace in results: the file's stem, or "8x3500+128"
+  std::vector<Request> requests;
+  std::vector<std::string> notes;
+};
+
+// Reads num_prefill_tokens and output_tokens, or num_decode_tokens where output_tokens is absent.
+// Throws DataError naming the line for a row that is no request.
+Trace read_trace(const std::filesystem::path& path);
+
+// `batch` requests from number `offset` (0-based) on. Without a batch size the whole trace is one
+// batch; more than kMaxUnaskedBatch requests are then an error that says how to choose.
+inline constexpr std::size_t kMaxUnaskedBatch = 256;
+Trace select_batch(const Trace& trace, std::optional<std::int64_t> batch, std::int64_t offset);
+
+// `batch` equal requests.
+Trace uniform_trace(std::int64_t batch, std::int64_t input_tokens, std::int64_t output_tokens);
+
+}  // namespace pw

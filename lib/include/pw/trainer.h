@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "pw/dataset.h"
+#include "pw/model_record.h"
+
+namespace pw {
+
+// Defaults are the published ones (docs/training.md gives each source).
+struct MlpOptions {
+  std::int64_t epochs = 2500;
+  std::int64_t batch_size = 1024;
+  double learning_rate = 1e-3;
+  double weight_decay = 1e-4;  // decoupled, on every parameter
+  double clip_norm = 1.0;      // global L2 norm of the gradient
+  double dropout = 0.1;
+  double scheduler_factor = 0.6;
+  std::int64_t scheduler_patience = 45;
+  double min_learning_rate = 1e-6;
+  std::int64_t early_stopping_patience = 85;
+  double validation_fraction = 0.2;
+  std::int64_t seed = 42;
+  int threads = 1;
+  // Validation rows by the published random permutation of rows instead of whole (GPU, problem)
+  // groups.
+  bool published_split = false;
+};
+
+struct EpochReport {
+  std::int64_t epoch = 0;  // 0-based
+  std::int64_t epochs = 0;
+  double train_loss = 0, validation_loss = 0, learning_rate = 0, seconds = 0;
+  bool best = false;
+};
+using ProgressCallback = std::function<void(const EpochReport&)>;
+
+// Fits the published network (256-128-64, ReLU, BatchNorm, dropout, sigmoid) and writes the best
+// epoch's checkpoint to `output`. `test` may be empty. Same data, options and LibTorch: same bytes.
+// Returns the record that was stored.
+ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOptions& options,
+                      const std::filesystem::path& output, const ProgressCallback& progress);
+
+// Metrics of spec "Evaluation" over all rows and per GPU.
+std::vector<std::pair<std::string, Metrics>> evaluate_model(const OperatorModel& model,
+                                                            const Dataset& data,
+                                                            const std::string& label);
+
+}  // namespace pw

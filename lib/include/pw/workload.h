@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "pw/attention.h"
+#include "pw/gemm.h"
+#include "pw/model_config.h"
+#include "pw/rmsnorm.h"
+#include "pw/silu_mul.h"
+#include "pw/trace.h"
+
+namespace pw {
+
+enum class Phase { prefill, decode };
+std::string_view to_string(Phase phase);
+
+struct GemmEntry {
+  std::string name;  // "qkv_proj"
+  std::string type;  // "ColumnParallelLinear"
+  GemmConfig config;
+  std::int64_t count = 0;  // calls per iteration
+};
+struct AttentionEntry {
+  AttentionConfig config;
+  std::int64_t count = 0;
+};
+struct RmsNormEntry {
+  RmsNormConfig config;
+  std::int64_t count = 0;
+};
+struct SiluMulEntry {
+  SiluMulConfig config;
+  std::int64_t count = 0;
+};
+struct CommunicationEntry {
+  std::string name;  // "all_reduce", "send_recv"
+  std::string type;  // "collective", "p2p"
+  std::int64_t volume_bytes = 0;
+  std::int64_t count = 0;
+};
+
+// One forward pass of the whole model (all pipeline stages, one tensor-parallel rank).
+struct Iteration {
+  std::int64_t number = 0;  // from 1
+  Phase phase = Phase::prefill;
+  std::vector<std::int64_t> q_lengths;
+  std::vector<std::int64_t> kv_lengths;
+  std::vector<GemmEntry> gemms;
+  std::vector<AttentionEntry> attention;  // at most one
+  std::vector<RmsNormEntry> rmsnorm;      // at most one
+  std::vector<SiluMulEntry> silu_mul;     // at most one
+  std::vector<CommunicationEntry> communication;
+};
+
+struct Workload {
+  ModelConfig model;  // of a file: its model and model_params
+  std::string stem;   // file stem, "Qwen2.5-14B_arxiv_8_fa2_tp1_pp1"
+  std::string trace;  // trace stem, empty when the file does not tell
+  std::int64_t tp_size = 1;
+  std::int64_t pp_size = 1;
+  std::vector<Iteration> iterations;
+  std::vector<std::string> notes;
+};
+
+struct WorkloadOptions {
+  std::int64_t tp_size = 1;
+  std::int64_t pp_size = 1;
+  AttentionKernel prefill_kernel = AttentionKernel::automatic;
+  AttentionKernel decode_kernel = AttentionKernel::automatic;
+  // The published files: lm_head not sharded, all KV heads on each rank when tp exceeds them, the
+  // first request's output length for all, no request leaves the batch.
+  bool published_rules = false;
+  std::int64_t rmsnorm_per_layer = 2;  // 4 reproduces four published Qwen3 files
+};
+
+// The operators of every iteration: one prefill of all prompts, then one decode step per further
+// output token; a request leaves when it has all its tokens. Throws DataError when a dimension
+// cannot be divided over the ranks.
+Workload generate_workload(const ModelConfig& model, const Trace& trace,
+                           const WorkloadOptions& options);
+
+// The published file format (workload/README.md); ours adds "config", "trace" and "notes" at the
+// end unless `published_rules`.
+std::string workload_json(const Workload& workload, bool published_rules);
+std::string workload_file_name(const ModelConfig& model, const Trace& trace,
+                               const WorkloadOptions& options);
+
+// Checks everything before use: unknown operators, phases, empty iterations, impossible sizes.
+Workload read_workload(const std::filesystem::path& path);
+
+}  // namespace pw

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pw/fields.h"
+
+namespace pw {
+
+// A CSV file in memory, strictly read: UTF-8 (a byte-order mark is skipped), comma-separated, a
+// header line of distinct names, quoted fields where they hold a comma, LF or CRLF, blank lines
+// skipped, spaces around names and values trimmed. Lines may be up to 16 MiB long.
+class CsvTable {
+ public:
+  // A line whose number of fields differs from the header's.
+  struct BadLine {
+    std::size_t line;
+    std::string reason;
+  };
+
+  // Throws DataError when the file cannot be read, is empty, not UTF-8 (UTF-16 and Git LFS pointers
+  // are named), has a duplicated or no header, or an unclosed quote. Lines with a wrong number of
+  // fields are kept out of the rows and listed in bad_lines().
+  static CsvTable read(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  const std::vector<std::string>& header() const { return header_; }
+  std::size_t rows() const { return lines_.size(); }
+  std::string_view cell(std::size_t row, std::size_t column) const;
+  std::size_t line(std::size_t row) const { return lines_[row]; }  // 1-based line in the file
+  const std::vector<BadLine>& bad_lines() const { return bad_lines_; }
+  // Throws DataError about the first bad line, if there is one: for readers that skip nothing.
+  void require_no_bad_lines() const;
+
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+  std::size_t find_column(std::string_view name) const;  // npos if absent
+  // Throws DataError that shows the header when the column is absent.
+  std::size_t column(std::string_view name) const;
+  void require_columns(const std::vector<std::string_view>& names) const;
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::string> header_;
+  std::string text_;                    // all cells, unquoted and trimmed, back to back
+  std::vector<std::size_t> cell_ends_;  // rows x columns offsets into text_
+  std::vector<std::size_t> lines_;
+  std::vector<BadLine> bad_lines_;
+};
+
+// One row of a table as a record. Numbers are read with std::from_chars and must fill their cell.
+class CsvRow : public Fields {
+ public:
+  CsvRow(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
+
+  bool has(std::string_view name) const override;  // column exists and the cell is not empty
+  std::int64_t integer(std::string_view name) const override;  // "16" and "16.0"
+  double number(std::string_view name) const override;
+  bool flag(std::string_view name) const override;
+  std::string text(std::string_view name) const override;
+  std::vector<std::int64_t> integers(std::string_view name) const override;  // "[1,2]"
+  std::string where(std::string_view name) const override;
+
+ private:
+  const CsvTable& table_;
+  std::size_t row_;
+};
+
+// A cell as it must stand in a CSV line: quoted when it holds a comma, a quote or a line end.
+std::string csv_cell(std::string_view text);
+
+}  // namespace pw

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace pw {
+
+// The whole file. Throws DataError when it cannot be read or is a folder.
+std::string read_file(const std::filesystem::path& path);
+
+// Writes to a temporary name in the same folder, flushes to disk and renames, so that readers see
+// the old file or the new one and nothing between. Throws DataError (full disk, read-only folder)
+// after removing the temporary file. Missing parent folders are made.
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace pw

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace pw {
+
+// The members of a ZIP archive without compression, as torch.save and TorchScript write them.
+// Keeps its own copy of the bytes; members are views into it. Reads sizes from the central
+// directory, because local headers leave them zero (spec of .pth files: data descriptors).
+class ZipArchive {
+ public:
+  // `origin` names the file in messages. Throws DataError when it is no complete ZIP archive, a
+  // member is compressed or lies outside the file.
+  ZipArchive(std::string bytes, const std::string& origin);
+
+  // Name -> content, names as stored ("attn_mlp_model/data.pkl"), sorted.
+  const std::map<std::string, std::string_view>& members() const { return members_; }
+  // The member whose name is `<top folder>/<suffix>`; throws DataError when there is none.
+  std::string_view member(std::string_view suffix) const;
+  bool has(std::string_view suffix) const;
+  // False when a member's CRC-32 differs from the recorded one (members recorded as 0 pass).
+  bool crc_matches(const std::string& name) const;
+
+ private:
+  std::string bytes_;
+  std::string origin_;
+  std::map<std::string, std::string_view> members_;
+  std::map<std::string, std::uint32_t> crcs_;
+};
+
+}  // namespace pw
