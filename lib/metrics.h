@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pw/model_record.h"
+
+namespace pw {
+
+// Compares predicted with measured overall_perf, at least one row each. Predictions are clipped to
+// 1e-9 from below first. Source: spec of the published training, "Evaluation".
+Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<float>& measured);
+
+// "<label>" over all rows, then "<label>: <GPU>" for each GPU in order of first appearance.
+// `hardware` holds one index into `names` per row.
+std::vector<std::pair<std::string, Metrics>> metrics_by_hardware(
+    const std::vector<float>& predicted, const std::vector<float>& measured,
+    const std::vector<std::uint32_t>& hardware, const std::vector<std::string>& names,
+    const std::string& label);
+
+// The value below which `fraction` of the sorted values lie, interpolated linearly.
+double quantile_of_sorted(const std::vector<float>& sorted, double fraction);
+
+}  // namespace pw
