@@ -72,12 +72,28 @@ std::vector<FeatureRange> parse_ranges(const JsonFields& record,
   return parsed;
 }
 
+Json file_json(const DataFile& file) {
+  Json json = {{"name", file.name}};
+  if (!file.sha256.empty()) {
+    json["sha256"] = file.sha256;
+  }
+  json["rows_used"] = file.rows_used;
+  if (!file.source.empty()) {
+    json["source"] = file.source;
+  }
+  return json;
+}
+
+std::string text_or_empty(const JsonFields& fields, const char* name) {
+  return fields.has(name) ? fields.text(name) : "";
+}
+
 std::vector<DataFile> parse_data(const JsonFields& record, const std::string& origin) {
   std::vector<DataFile> files;
   for (const Json& entry : record.array("data")) {
     const JsonFields file(entry, origin + ": data[" + std::to_string(files.size()) + "]");
-    files.push_back({file.text("name"), file.text("sha256"),
-                     integer_at_least(file, "rows_used", 0), file.text("source")});
+    files.push_back({file.text("name"), text_or_empty(file, "sha256"),
+                     integer_at_least(file, "rows_used", 0), text_or_empty(file, "source")});
   }
   return files;
 }
@@ -123,10 +139,7 @@ std::string record_json(const ModelRecord& record) {
     json["hardware_rows"][name] = rows;
   }
   for (const DataFile& file : record.data) {
-    json["data"].push_back({{"name", file.name},
-                            {"sha256", file.sha256},
-                            {"rows_used", file.rows_used},
-                            {"source", file.source}});
+    json["data"].push_back(file_json(file));
   }
   for (const auto& [option, value] : record.training) {
     json["training"][option] = value;

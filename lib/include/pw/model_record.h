@@ -42,7 +42,7 @@ struct ModelRecord {
   std::string kind = "efficiency";    // the output is overall_perf
   std::vector<std::string> features;  // in model-input order
   AnalysisOptions analysis;
-  std::vector<FeatureRange> feature_ranges;                        // as features; empty = unknown
+  std::vector<FeatureRange> feature_ranges;                         // as features; empty = unknown
   std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order
