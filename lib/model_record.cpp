@@ -1,5 +1,7 @@
 #include "pw/model_record.h"
 
+#include <algorithm>
+
 #include "io/json_file.h"
 
 namespace pw {
@@ -176,6 +178,24 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
         label, parse_metrics(JsonFields(metrics, origin + ": metrics[\"" + label + "\"]")));
   }
   return record;
+}
+
+FeatureTable record_features(const ModelRecord& record, const std::string& origin) {
+  const OperatorFamily& family = operator_family(record.operator_name);
+  if (record.features.empty()) {
+    throw DataError(origin + ": the model of " + record.operator_name + " lists no feature");
+  }
+  FeatureTable table;
+  for (const std::string& name : record.features) {
+    const auto found = std::find_if(family.features->begin(), family.features->end(),
+                                    [&](const Feature& feature) { return feature.name == name; });
+    if (found == family.features->end()) {
+      throw DataError(origin + ": the model uses the feature '" + name + "', which operator " +
+                      record.operator_name + " does not have");
+    }
+    table.push_back(*found);
+  }
+  return table;
 }
 
 }  // namespace pw

@@ -54,6 +54,10 @@ std::string record_json(const ModelRecord& record);
 // format version or an older one.
 ModelRecord parse_record(const std::string& json, const std::string& origin);
 
+// The getters of record.features, in model-input order: all features of the operator family or some
+// of them. Throws DataError for a name that the family does not have.
+FeatureTable record_features(const ModelRecord& record, const std::string& origin);
+
 // A trained model of one operator family, ready to evaluate.
 class OperatorModel {
  public:
