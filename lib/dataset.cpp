@@ -115,8 +115,8 @@ void DatasetReader::read(const fs::path& path) {
   highest_peak_fraction_ = 0;
   data_.files.push_back({path.filename().string(), sha256_hex(read_file(path)), 0, ""});
   for (const CsvTable::BadLine& bad : table.bad_lines()) {
-    drop("wrong number of fields", path.string() + ":" + std::to_string(bad.line) + ": " +
-                                       bad.reason);
+    drop("wrong number of fields",
+         path.string() + ":" + std::to_string(bad.line) + ": " + bad.reason);
   }
   for (std::size_t number = 0; number < table.rows(); ++number) {
     if (!is_selected(table, number)) {
@@ -137,8 +137,8 @@ void DatasetReader::read(const fs::path& path) {
 bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
   for (const RowFilter& filter : data_.filters) {
     const std::string_view cell = table.cell(row, table.column(filter.column));
-    const bool named = std::find(filter.values.begin(), filter.values.end(), cell) !=
-                       filter.values.end();
+    const bool named =
+        std::find(filter.values.begin(), filter.values.end(), cell) != filter.values.end();
     if (named == filter.exclude) {
       ++data_.dropped["not selected by " + to_string(filter)].rows;
       return false;
@@ -195,8 +195,9 @@ void DatasetReader::check_columns(const CsvRow& csv_row, const Row& row) const {
     if (differs(found, expected)) {
       std::string message = csv_row.where(column) + " is " + csv_row.text(column) + ", but " +
                             describe(row.config) + " gives " + std::to_string(expected);
-      throw DataError(message + ": choose the analysis options or add the tile columns that the "
-                                "file was made with, or remove its feature columns");
+      throw DataError(message +
+                      ": choose the analysis options or add the tile columns that the "
+                      "file was made with, or remove its feature columns");
     }
   };
   const FeatureTable& features = *data_.family->features;
@@ -230,8 +231,7 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   data_.line.push_back(table.line(number));
   ++data_.files.back().rows_used;
 
-  const double peak =
-      fraction_of_peak(row.config, row.features, row.duration_us, *row.hardware);
+  const double peak = fraction_of_peak(row.config, row.features, row.duration_us, *row.hardware);
   if (peak > kPeakMargin && ++rows_above_peak_ == 1) {
     first_line_above_peak_ = table.line(number);
   }

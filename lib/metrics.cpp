@@ -29,6 +29,22 @@ void set_relative_errors(std::vector<float> errors, Metrics& metrics) {
   metrics.accuracy_50_percent = percentage_below(errors, 0.5f);
 }
 
+// Where the features of a model stand in a data set's rows.
+std::vector<std::size_t> model_columns(const ModelRecord& record, const OperatorFamily& family) {
+  if (record.operator_name != family.name) {
+    throw DataError("a model of " + record.operator_name + " cannot be evaluated on rows of " +
+                    std::string(family.name));
+  }
+  std::vector<std::size_t> columns;
+  for (const Feature& used : record_features(record, "model")) {
+    const auto found =
+        std::find_if(family.features->begin(), family.features->end(),
+                     [&](const Feature& feature) { return feature.name == used.name; });
+    columns.push_back(static_cast<std::size_t>(found - family.features->begin()));
+  }
+  return columns;
+}
+
 }  // namespace
 
 double quantile_of_sorted(const std::vector<float>& sorted, double fraction) {
@@ -62,10 +78,11 @@ Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<f
   return metrics;
 }
 
-std::vector<std::pair<std::string, Metrics>> metrics_by_hardware(
-    const std::vector<float>& predicted, const std::vector<float>& measured,
-    const std::vector<std::uint32_t>& hardware, const std::vector<std::string>& names,
-    const std::string& label) {
+LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
+                                    const std::vector<float>& measured,
+                                    const std::vector<std::uint32_t>& hardware,
+                                    const std::vector<std::string>& names,
+                                    const std::string& label) {
   struct Part {
     std::vector<float> predicted, measured;
   };
@@ -79,7 +96,7 @@ std::vector<std::pair<std::string, Metrics>> metrics_by_hardware(
     part.predicted.push_back(predicted[row]);
     part.measured.push_back(measured[row]);
   }
-  std::vector<std::pair<std::string, Metrics>> table{{label, compute_metrics(predicted, measured)}};
+  LabelledMetrics table{{label, compute_metrics(predicted, measured)}};
   for (const std::uint32_t gpu : order) {
     table.emplace_back(label + ": " + names[gpu],
                        compute_metrics(parts[gpu].predicted, parts[gpu].measured));
@@ -87,13 +104,29 @@ std::vector<std::pair<std::string, Metrics>> metrics_by_hardware(
   return table;
 }
 
-std::vector<std::pair<std::string, Metrics>> evaluate_model(const OperatorModel& model,
-                                                            const Dataset& data,
-                                                            const std::string& label) {
-  const std::vector<float> predicted =
-      model.evaluate({data.features.begin(), data.features.end()});
-  const std::vector<float> measured(data.efficiency.begin(), data.efficiency.end());
-  return metrics_by_hardware(predicted, measured, data.hardware, data.hardware_names, label);
+LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
+                              const std::vector<std::int64_t>& rows, const std::string& label) {
+  const std::vector<std::size_t> columns = model_columns(model.record(), *data.family);
+  std::vector<float> features, measured;
+  std::vector<std::uint32_t> hardware;
+  features.reserve(rows.size() * columns.size());
+  for (const std::int64_t number : rows) {
+    const auto row = static_cast<std::size_t>(number);
+    for (const std::size_t column : columns) {
+      features.push_back(static_cast<float>(data.features[row * data.width() + column]));
+    }
+    measured.push_back(static_cast<float>(data.efficiency[row]));
+    hardware.push_back(data.hardware[row]);
+  }
+  return metrics_by_hardware(model.evaluate(features), measured, hardware, data.hardware_names,
+                             label);
+}
+
+LabelledMetrics evaluate_model(const OperatorModel& model, const Dataset& data,
+                               const std::string& label) {
+  std::vector<std::int64_t> rows(data.rows());
+  std::iota(rows.begin(), rows.end(), 0);
+  return evaluate_rows(model, data, rows, label);
 }
 
 }  // namespace pw

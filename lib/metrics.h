@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "pw/dataset.h"
 #include "pw/model_record.h"
 
 namespace pw {
@@ -15,10 +15,15 @@ Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<f
 
 // "<label>" over all rows, then "<label>: <GPU>" for each GPU in order of first appearance.
 // `hardware` holds one index into `names` per row.
-std::vector<std::pair<std::string, Metrics>> metrics_by_hardware(
-    const std::vector<float>& predicted, const std::vector<float>& measured,
-    const std::vector<std::uint32_t>& hardware, const std::vector<std::string>& names,
-    const std::string& label);
+LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
+                                    const std::vector<float>& measured,
+                                    const std::vector<std::uint32_t>& hardware,
+                                    const std::vector<std::string>& names,
+                                    const std::string& label);
+
+// The same for some rows of a data set of the model's operator, as evaluate_model does for all.
+LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
+                              const std::vector<std::int64_t>& rows, const std::string& label);
 
 // The value below which `fraction` of the sorted values lie, interpolated linearly.
 double quantile_of_sorted(const std::vector<float>& sorted, double fraction);

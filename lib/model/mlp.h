@@ -31,7 +31,7 @@ class MlpImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Mlp);
 
-// All parameters and buffers under their published names, in the published order.
+// All parameters and buffers under their published names.
 std::vector<std::pair<std::string, torch::Tensor>> named_tensors(const MlpImpl& mlp);
 
 // The network in inference form as TorchScript: forward(raw float32 features [rows, features]) ->

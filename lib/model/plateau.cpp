@@ -5,7 +5,7 @@
 namespace pw {
 namespace {
 
-constexpr double kThreshold = 1e-4;    // an epoch is better when it beats the best by this share
+constexpr double kThreshold = 1e-4;     // an epoch is better when it beats the best by this share
 constexpr double kSmallestStep = 1e-8;  // smaller changes of the learning rate are not applied
 
 }  // namespace

@@ -90,7 +90,8 @@ std::vector<float> ScriptModel::evaluate(const std::vector<float>& features) con
     std::memcpy(result.data() + begin, output.data_ptr<float>(),
                 static_cast<std::size_t>(count) * sizeof(float));
   }
-  if (!std::all_of(result.begin(), result.end(), [](float value) { return std::isfinite(value); })) {
+  if (!std::all_of(result.begin(), result.end(),
+                   [](float value) { return std::isfinite(value); })) {
     throw DataError(origin_ + ": model output not finite for " + record_.operator_name);
   }
   return result;

@@ -1,8 +1,8 @@
 #include "model/plateau.h"
 
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pw {
 namespace {

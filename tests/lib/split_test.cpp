@@ -1,10 +1,10 @@
 #include "model/split.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace pw {
 namespace {

@@ -34,6 +34,9 @@ struct Metrics {
   double accuracy_10_percent = 0, accuracy_20_percent = 0, accuracy_50_percent = 0;
 };
 
+// By data set and GPU: "validation", "test", "test: <GPU>".
+using LabelledMetrics = std::vector<std::pair<std::string, Metrics>>;
+
 // Everything that a checkpoint must say about itself; stored in the file and checked at load.
 struct ModelRecord {
   static constexpr int kFormatVersion = 1;
@@ -46,7 +49,7 @@ struct ModelRecord {
   std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order
-  std::vector<std::pair<std::string, Metrics>> metrics;       // "validation", "test", "test: <GPU>"
+  LabelledMetrics metrics;
 };
 
 std::string record_json(const ModelRecord& record);
