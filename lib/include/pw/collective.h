@@ -35,7 +35,7 @@ struct CollectiveModel {
   std::string hardware;    // full device name
   std::string collective;  // "all_reduce", "send_recv"
   std::map<std::int64_t, CollectiveCurve> curves;
-  std::string source;      // where the data came from
+  std::string source;  // where the data came from
 };
 
 // A result and what a reader must know about it: substituted worker count, extrapolated size,
