@@ -18,8 +18,7 @@ std::int64_t layer_weights(const ModelConfig& m, std::int64_t tp_size) {
   const std::int64_t kv_heads = ceil_div(m.num_key_value_heads, tp_size);
   const std::int64_t attention =
       checked_mul(m.hidden_size, 2 * query_heads + 2 * kv_heads, m.head_dim);
-  const std::int64_t mlp =
-      checked_mul(3, m.hidden_size, ceil_div(m.intermediate_size, tp_size));
+  const std::int64_t mlp = checked_mul(3, m.hidden_size, ceil_div(m.intermediate_size, tp_size));
   const std::int64_t norms = 2 * m.hidden_size;
   return checked_add(checked_add(attention, mlp), norms);
 }

@@ -27,8 +27,7 @@ std::string split_problem(const ModelConfig& model, std::int64_t tp_size, bool p
     return named("num_attention_heads", model.num_attention_heads) + " is not divisible" + by;
   }
   const std::int64_t kv_heads = model.num_key_value_heads;
-  const bool replicated =
-      tp_size > kv_heads && (published_rules || tp_size % kv_heads == 0);
+  const bool replicated = tp_size > kv_heads && (published_rules || tp_size % kv_heads == 0);
   if (kv_heads % tp_size != 0 && !replicated) {
     return named("num_key_value_heads", kv_heads) + " is neither divisible by nor a divisor of " +
            std::to_string(tp_size);
@@ -86,7 +85,8 @@ std::int64_t vocab_per_rank(std::int64_t vocab_size, std::int64_t tp_size) {
 
 std::vector<std::int64_t> split_into_stages(std::int64_t layers, std::int64_t pp_size) {
   if (pp_size < 1) {
-    throw DataError("pp_size " + std::to_string(pp_size) + " is not possible: it must be at least 1");
+    throw DataError("pp_size " + std::to_string(pp_size) +
+                    " is not possible: it must be at least 1");
   }
   if (pp_size > layers) {
     throw DataError("pp_size " + std::to_string(pp_size) + " > num_hidden_layers " +

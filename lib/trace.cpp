@@ -46,9 +46,8 @@ std::size_t first_present(const CsvTable& table, const Names& names) {
 std::int64_t token_count(std::string_view cell) {
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  const bool whole = error == std::errc() && end == cell.data() + cell.size() &&
-                     value >= 1 && value <= static_cast<double>(kMaxTokens) &&
-                     value == std::floor(value);
+  const bool whole = error == std::errc() && end == cell.data() + cell.size() && value >= 1 &&
+                     value <= static_cast<double>(kMaxTokens) && value == std::floor(value);
   return whole ? static_cast<std::int64_t>(value) : -1;
 }
 
@@ -76,8 +75,8 @@ void throw_problems(const std::filesystem::path& path, std::vector<std::string> 
 void require_range(const std::string& name, std::int64_t value, std::int64_t lowest,
                    std::int64_t highest) {
   if (value < lowest || value > highest) {
-    throw DataError(name + " is " + std::to_string(value) + ", expected " +
-                    std::to_string(lowest) + " to " + std::to_string(highest));
+    throw DataError(name + " is " + std::to_string(value) + ", expected " + std::to_string(lowest) +
+                    " to " + std::to_string(highest));
   }
 }
 

@@ -94,8 +94,7 @@ std::vector<CommunicationEntry> communication(const ModelConfig& model, std::int
 void add_operators(Iteration& iteration, const ModelConfig& model, const RankShape& rank,
                    const WorkloadOptions& options) {
   const std::int64_t layers = model.num_hidden_layers;
-  const std::int64_t tokens = std::accumulate(iteration.q_lengths.begin(),
-                                              iteration.q_lengths.end(), std::int64_t{0});
+  const std::int64_t tokens = num_tokens(iteration);
   iteration.gemms = gemms(model, rank, iteration, tokens);
   iteration.attention = {{attention(model, rank, iteration, options), layers}};
   // One more for the norm before lm_head.
@@ -182,8 +181,7 @@ Workload generate_workload(const ModelConfig& model, const Trace& trace,
   workload.pp_size = options.pp_size;
   workload.notes = notes(model, trace, stages, options);
   try {
-    const RankShape rank =
-        split_over_ranks(model, options.tp_size, options.published_rules);
+    const RankShape rank = split_over_ranks(model, options.tp_size, options.published_rules);
     workload.iterations = iterations(model, trace, rank, options);
   } catch (const std::overflow_error&) {
     throw DataError("model " + model.stem + " with trace " + trace.stem +

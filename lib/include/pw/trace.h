@@ -20,9 +20,9 @@ struct Trace {
   std::vector<std::string> notes;
 };
 
-// Reads num_prefill_tokens and output_tokens, or num_decode_tokens where output_tokens is absent; or
-// ContextTokens and GeneratedTokens as in the Azure LLM inference traces. A note tells which column
-// gave the output lengths. Throws DataError that lists the lines that are no request.
+// Reads num_prefill_tokens and output_tokens, or num_decode_tokens where output_tokens is absent;
+// or ContextTokens and GeneratedTokens as in the Azure LLM inference traces. A note tells which
+// column gave the output lengths. Throws DataError that lists the lines that are no request.
 Trace read_trace(const std::filesystem::path& path);
 
 // `batch` requests from number `offset` (0-based) on. Without a batch size the whole trace is one

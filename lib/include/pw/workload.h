@@ -61,6 +61,9 @@ struct Iteration {
   std::vector<CommunicationEntry> communication;
 };
 
+// Tokens that go through the iteration: the sum of q_lengths.
+std::int64_t num_tokens(const Iteration& iteration);
+
 struct Workload {
   ModelConfig model;  // of a file: its model and model_params
   std::string stem;   // file stem, "Qwen2.5-14B_arxiv_8_fa2_tp1_pp1"
@@ -92,8 +95,8 @@ inline constexpr std::int64_t kMaxListedLengths = 1 << 24;
 Workload generate_workload(const ModelConfig& model, const Trace& trace,
                            const WorkloadOptions& options);
 
-// The published file format (workload/README.md); ours adds "config", "trace", "tied_embeddings" and
-// "notes" at the end unless `published_rules`.
+// The published file format (workload/README.md); ours adds "config", "trace", "tied_embeddings"
+// and "notes" at the end unless `published_rules`.
 std::string workload_json(const Workload& workload, bool published_rules);
 // "<config stem>_<trace stem>_<fa2|fa3|auto>_tp<tp>_pp<pp>.json", after the prefill kernel.
 std::string workload_file_name(const ModelConfig& model, const Trace& trace,
