@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "comma_list.h"
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "pw/fields.h"
@@ -22,13 +23,9 @@ constexpr std::array<std::string_view, 2> kInputColumns{"num_prefill_tokens", "C
 constexpr std::array<std::string_view, 3> kOutputColumns{"output_tokens", "num_decode_tokens",
                                                          "GeneratedTokens"};
 
-template <class Range>
-std::string joined(const Range& texts, std::string_view separator) {
-  std::string all;
-  for (const auto& text : texts) {
-    all.append(all.empty() ? "" : separator).append(text);
-  }
-  return all;
+std::string wanted_columns() {
+  return "expected one of the columns " + comma_list(kInputColumns) + " and one of " +
+         comma_list(kOutputColumns);
 }
 
 template <class Names>
@@ -38,8 +35,8 @@ std::size_t first_present(const CsvTable& table, const Names& names) {
       return column;
     }
   }
-  throw DataError(table.path().string() + ": found the columns " + joined(table.header(), ", ") +
-                  ", expected " + joined(names, " or ") + " (request lengths in tokens)");
+  throw DataError(table.path().string() + ": found the columns " + comma_list(table.header()) +
+                  "; " + wanted_columns());
 }
 
 // "77", "512.0" or "1e3"; -1 for anything that is no integer from 1 to kMaxTokens.
@@ -55,16 +52,15 @@ void reject_json(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
-    throw DataError(path.string() + ": is JSON without token lengths, CSV expected with a column " +
-                    joined(kInputColumns, " or ") + " and a column " +
-                    joined(kOutputColumns, " or "));
+    throw DataError(path.string() + " is JSON and has no token lengths, CSV expected; " +
+                    wanted_columns());
   }
 }
 
 void throw_problems(const std::filesystem::path& path, std::vector<std::string> problems) {
   const std::size_t count = problems.size();
   problems.resize(std::min(count, kMaxListedProblems));
-  std::string text = joined(problems, ", ");
+  std::string text = comma_list(problems);
   if (count > kMaxListedProblems) {
     text += " and " + std::to_string(count - kMaxListedProblems) + " more";
   }

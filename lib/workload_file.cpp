@@ -2,6 +2,7 @@
 #include <array>
 #include <set>
 
+#include "comma_list.h"
 #include "io/json_file.h"
 #include "pw/fields.h"
 #include "pw/workload.h"
@@ -57,11 +58,7 @@ void reject_unknown_operators(const JsonFields& file) {
   if (all.empty()) {
     return;
   }
-  std::string list;
-  for (const std::string& name : all) {
-    list += (list.empty() ? "" : ", ") + name;
-  }
-  throw DataError("no model for " + list +
+  throw DataError("no model for " + comma_list(all) +
                   "; expected the operators gemm, attention, rmsnorm, siluandmul and "
                   "communication, the collectives all_reduce and send_recv");
 }

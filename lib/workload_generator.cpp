@@ -3,6 +3,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "comma_list.h"
 #include "parallel_split.h"
 #include "pw/fields.h"
 #include "pw/int_math.h"
@@ -131,11 +132,11 @@ std::vector<Iteration> iterations(const ModelConfig& model, const Trace& trace,
 }
 
 std::string stage_note(const std::vector<std::int64_t>& stages) {
-  std::string sizes;
+  std::vector<std::string> sizes;
   for (const std::int64_t layers : stages) {
-    sizes += (sizes.empty() ? "" : ", ") + std::to_string(layers);
+    sizes.push_back(std::to_string(layers));
   }
-  return "pipeline stages of " + sizes +
+  return "pipeline stages of " + comma_list(sizes) +
          " layers; each iteration lists all stages, which run one after the other";
 }
 
