@@ -1,10 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "pw/fields.h"
 
@@ -33,7 +34,7 @@ class JsonFields : public Fields {
   // `where` names the object in messages: "a100.json" or "w.json: iterations[3].operators.gemm[0]".
   JsonFields(const Json& object, std::string where);
 
-  bool has(std::string_view name) const override;  // present and not null
+  bool has(std::string_view name) const override;              // present and not null
   std::int64_t integer(std::string_view name) const override;  // 4, 4.0; not "4"
   double number(std::string_view name) const override;
   bool flag(std::string_view name) const override;
