@@ -1,0 +1,170 @@
+#include "io/json_file.h"
+
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "io/files.h"
+#include "io/text.h"
+
+namespace pw {
+namespace {
+
+// Knows how far the parser has read, which nlohmann tells in exceptions only, and refuses a key
+// that its object has already.
+class KeyCheck {
+ public:
+  KeyCheck(std::string_view text, std::string origin)
+      : text_(text), origin_(std::move(origin)), stream_(std::string(text)) {}
+
+  std::istream& stream() { return stream_; }
+
+  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key && !keys_.back().insert(parsed).second) {
+      fail("the key " + parsed.dump() + " occurs twice in one object");
+    }
+    return true;
+  }
+
+  [[noreturn]] void fail(const std::string& reason) {
+    const auto read = stream_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in);
+    const std::size_t last = read > 0 ? static_cast<std::size_t>(read) - 1 : 0;
+    throw DataError(origin_ + ":" + std::to_string(line_at(text_, last)) + ": " + reason);
+  }
+
+ private:
+  std::string_view text_;
+  std::string origin_;
+  std::istringstream stream_;
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
+
+// "[json.exception.parse_error.101] parse error at line 7, column 1: syntax error while parsing
+// object - unexpected end of input; expected '}'" without what our own message says already.
+std::string short_reason(const std::string& what) {
+  for (const std::string_view separator : {" - ", ": ", "] "}) {
+    const std::size_t at = what.find(separator);
+    if (at != std::string::npos) return what.substr(at + separator.size());
+  }
+  return what;
+}
+
+// A value for a message: `"x" (a string)`.
+std::string found(const Json& value) {
+  constexpr std::size_t kLongest = 60;
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  const std::string text = value.dump(-1, ' ', true);  // ASCII, so that a cut splits no character
+  const std::string shown = text.size() > kLongest ? text.substr(0, kLongest) + "..." : text;
+  if (value.is_string()) return shown + " (a string)";
+  if (value.is_boolean()) return shown + " (a boolean)";
+  return shown;
+}
+
+[[noreturn]] void throw_unexpected(const std::string& where, const Json& value,
+                                   const std::string& expected) {
+  throw DataError(where + " is " + found(value) + ", expected " + expected);
+}
+
+std::int64_t to_integer(const Json& value, const std::string& where) {
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (number < static_cast<std::uint64_t>(kTwoTo63)) return static_cast<std::int64_t>(number);
+  } else if (value.is_number_integer()) {
+    return value.get<std::int64_t>();
+  } else if (value.is_number_float()) {
+    const auto number = value.get<double>();
+    if (std::trunc(number) == number && number >= -kTwoTo63 && number < kTwoTo63) {
+      return static_cast<std::int64_t>(number);
+    }
+  }
+  throw_unexpected(where, value,
+                   value.is_number() ? "an integer between -2^63 and 2^63" : "an integer");
+}
+
+}  // namespace
+
+Json read_json(const std::filesystem::path& path) {
+  return parse_json(read_file(path), path.string());
+}
+
+Json parse_json(std::string_view text, const std::string& origin) {
+  KeyCheck check(checked_text(text, origin), origin);
+  try {
+    return Json::parse(check.stream(), std::ref(check));
+  } catch (const Json::exception& error) {
+    check.fail(short_reason(error.what()));
+  }
+}
+
+JsonFields::JsonFields(const Json& object, std::string where)
+    : object_(object), where_(std::move(where)) {
+  if (!object.is_object()) throw_unexpected(where_, object, "an object");
+}
+
+bool JsonFields::has(std::string_view name) const {
+  const auto member = object_.find(name);
+  return member != object_.end() && !member->is_null();
+}
+
+std::int64_t JsonFields::integer(std::string_view name) const {
+  return to_integer(value(name), where(name));
+}
+
+double JsonFields::number(std::string_view name) const {
+  const Json& member = value(name);
+  if (!member.is_number()) throw_unexpected(where(name), member, "a number");
+  return member.get<double>();  // JSON has no infinity and no NaN
+}
+
+bool JsonFields::flag(std::string_view name) const {
+  const Json& member = value(name);
+  if (member.is_boolean()) return member.get<bool>();
+  if (member != 0 && member != 1) throw_unexpected(where(name), member, "true or false");
+  return member == 1;
+}
+
+std::string JsonFields::text(std::string_view name) const {
+  const Json& member = value(name);
+  if (!member.is_string() || member.get_ref<const std::string&>().empty()) {
+    throw_unexpected(where(name), member, "a text that is not empty");
+  }
+  return member.get<std::string>();
+}
+
+std::vector<std::int64_t> JsonFields::integers(std::string_view name) const {
+  std::vector<std::int64_t> numbers;
+  for (const Json& element : array(name)) {
+    numbers.push_back(
+        to_integer(element, where(name) + "[" + std::to_string(numbers.size()) + "]"));
+  }
+  return numbers;
+}
+
+std::string JsonFields::where(std::string_view name) const {
+  const bool inside_file = where_.find(": ") != std::string::npos;
+  return where_ + (inside_file ? "." : ": ") + std::string(name);
+}
+
+const Json& JsonFields::object(std::string_view name) const {
+  const Json& member = value(name);
+  if (!member.is_object()) throw_unexpected(where(name), member, "an object");
+  return member;
+}
+
+const Json& JsonFields::array(std::string_view name) const {
+  const Json& member = value(name);
+  if (!member.is_array()) throw_unexpected(where(name), member, "a list");
+  return member;
+}
+
+const Json& JsonFields::value(std::string_view name) const {
+  const auto member = object_.find(name);
+  if (member == object_.end()) throw DataError(where(name) + " is missing");
+  return *member;
+}
+
+}  // namespace pw

@@ -1,0 +1,113 @@
+#include "io/files.h"
+
+#include <csignal>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/error_of.h"
+#include "lib/temporary_folder.h"
+
+namespace pw {
+namespace {
+
+using testing::HasSubstr;
+
+std::size_t entries(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(ReadFile, ReturnsEveryByte) {
+  const TemporaryFolder folder;
+  std::string bytes(200000, 'x');
+  bytes[100000] = '\0';
+  EXPECT_EQ(read_file(folder.file("a", bytes)), bytes);
+  EXPECT_EQ(read_file(folder.file("empty", "")), "");
+}
+
+TEST(ReadFile, NamesFileAndReason) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(error_of([&] { read_file(folder.path() / "no.csv"); }),
+            "cannot read " + (folder.path() / "no.csv").string() + ": No such file or directory");
+  EXPECT_EQ(error_of([&] { read_file(folder.path()); }),
+            "cannot read " + folder.path().string() + ": Is a directory");
+}
+
+TEST(WriteFileAtomic, WritesReplacesAndLeavesNothingElse) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "new" / "folders" / std::string(255, 'n');
+  write_file_atomic(path, std::string(100000, 'a'));
+  EXPECT_EQ(read_file(path), std::string(100000, 'a'));
+  write_file_atomic(path, "b");
+  EXPECT_EQ(read_file(path), "b");
+  EXPECT_EQ(entries(path.parent_path()), 1u);
+}
+
+TEST(WriteFileAtomic, ReplacesTheFileBehindALink) {
+  const TemporaryFolder folder;
+  const auto real = folder.file("real", "old");
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink(real, link);
+  write_file_atomic(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(real), "new");
+}
+
+TEST(WriteFileAtomic, WritesIntoDevicesWithoutReplacingThem) {
+  write_file_atomic("/dev/null", "gone");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_EQ(error_of([] { write_file_atomic("/dev/full", "x"); }),
+            "cannot write /dev/full: No space left on device");
+}
+
+TEST(WriteFileAtomic, RefusesFoldersAndFilesUsedAsFolders) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(error_of([&] { write_file_atomic(folder.path(), "x"); }),
+            "cannot write " + folder.path().string() + ": Is a directory");
+  const auto file = folder.file("file", "kept");
+  EXPECT_THAT(error_of([&] { write_file_atomic(file / "x", "x"); }),
+              HasSubstr("cannot make the folder " + file.string()));
+  EXPECT_EQ(read_file(file), "kept");
+}
+
+TEST(WriteFileAtomic, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("result", "old");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit tiny{1000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tiny), 0);
+  const std::string message = error_of([&] { write_file_atomic(path, std::string(100000, 'n')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, old_handler);
+
+  EXPECT_EQ(message, "cannot write " + path.string() + ": File too large");
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
+TEST(WriteFileAtomic, NamesTheFileInAReadOnlyFolder) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0555), 0);
+  // The superuser may write anywhere, so he becomes somebody else for a moment.
+  constexpr uid_t kNobody = 65534;
+  const bool superuser = ::geteuid() == 0;
+  if (superuser) {
+    ASSERT_EQ(::seteuid(kNobody), 0);
+  }
+  const auto path = folder.path() / "x.json";
+  const std::string message = error_of([&] { write_file_atomic(path, "x"); });
+  if (superuser) {
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  EXPECT_EQ(message, "cannot write " + path.string() + ": Permission denied");
+}
+
+}  // namespace
+}  // namespace pw
