@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <type_traits>
 
 #include "pw/elementwise.h"
@@ -49,6 +50,13 @@ std::optional<RangeViolation> worst_violation(const ModelRecord& record, const f
 double RangeViolation::factor() const {
   const double low = std::min(value, bound);
   return low > 0 ? std::max(value, bound) / low : HUGE_VAL;
+}
+
+std::string describe(const RangeViolation& violation) {
+  std::ostringstream text;
+  text << violation.feature << ' ' << violation.value << ", training range "
+       << (violation.value < violation.bound ? "from " : "up to ") << violation.bound;
+  return text.str();
 }
 
 OperatorPredictor::OperatorPredictor(HardwareSpec hardware, ModelSet models,

@@ -239,7 +239,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
     }
     for (const CommunicationEntry& entry : iteration.communication) {
       const CollectiveEstimate estimate = collectives.estimate(
-          hardware, entry.name, entry.volume_bytes, workload.tp_size);
+          hardware, collective_of(entry.name, entry.type), entry.volume_bytes, workload.tp_size);
       notes.add(estimate.note);
       time.operators.push_back(
           {OperatorGroup::communication, entry.name, estimate.duration_us, entry.count});

@@ -30,6 +30,7 @@ struct RangeViolation {
   // How many times beyond the bound, at least 1.
   double factor() const;
 };
+std::string describe(const RangeViolation& violation);
 
 struct OperatorPrediction {
   double duration_us = 0;
