@@ -93,8 +93,8 @@ std::vector<OperatorPrediction> OperatorPredictor::predict(
     } else if (const std::optional<double> us = analytic_us(configs[i], hardware_)) {
       results[i].duration_us = *us;
     } else {
-      throw DataError("no checkpoint for operator '" + family +
-                      "': give one with --checkpoint " + family + "=FILE");
+      throw DataError("no checkpoint for operator '" + family + "': give one with --checkpoint " +
+                      family + "=FILE");
     }
   }
   for (const auto& [family, members] : learned) {
@@ -119,8 +119,7 @@ void OperatorPredictor::predict_family(const OperatorModel& model,
   std::vector<float> ideal;
   inputs.reserve(members.size() * getters.size());
   for (const std::size_t i : members) {
-    const PipelineFeatures f =
-        analyze_operator(with_tile(configs[i]), hardware_, record.analysis);
+    const PipelineFeatures f = analyze_operator(with_tile(configs[i]), hardware_, record.analysis);
     ideal.push_back(ideal_cycles<float>(f));
     for (const auto& getter : getters) {
       inputs.push_back(static_cast<float>(getter(f)));
@@ -151,9 +150,8 @@ std::vector<std::string> OperatorPredictor::standing_notes(const std::string& fa
   const auto found = models_.find(family);
   if (found != models_.end()) {
     const auto& trained = found->second.model->record().hardware_rows;
-    const bool seen = std::any_of(trained.begin(), trained.end(), [&](const auto& entry) {
-      return entry.first == hardware_.name;
-    });
+    const bool seen = std::any_of(trained.begin(), trained.end(),
+                                  [&](const auto& entry) { return entry.first == hardware_.name; });
     if (!trained.empty() && !seen) {
       notes.push_back(family + ": " + hardware_.name +
                       " was not in the training data, the model transfers from other GPUs");

@@ -37,9 +37,8 @@ class DistinctOperators {
     key.insert(key.end(), {c.m, c.n, c.k, c.tile_m, c.tile_n, c.tile_k});
   }
   static void append(std::vector<std::int64_t>& key, const AttentionConfig& c) {
-    key.insert(key.end(), {static_cast<std::int64_t>(c.kernel),
-                           static_cast<std::int64_t>(c.layout), c.query_heads, c.kv_heads,
-                           c.head_dim, c.causal});
+    key.insert(key.end(), {static_cast<std::int64_t>(c.kernel), static_cast<std::int64_t>(c.layout),
+                           c.query_heads, c.kv_heads, c.head_dim, c.causal});
     key.insert(key.end(), c.q_lengths.begin(), c.q_lengths.end());
     key.insert(key.end(), c.kv_lengths.begin(), c.kv_lengths.end());
   }
@@ -133,9 +132,8 @@ void note_violations(const std::vector<OperatorConfig>& configs,
 
 // A kernel that engines do not run on this GPU.
 void note_foreign_kernel(const Workload& workload, const HardwareSpec& hardware, Notes& notes) {
-  const AttentionKernel native = hardware.architecture == Architecture::hopper
-                                     ? AttentionKernel::fa3
-                                     : AttentionKernel::fa2;
+  const AttentionKernel native =
+      hardware.architecture == Architecture::hopper ? AttentionKernel::fa3 : AttentionKernel::fa2;
   for (const Iteration& iteration : workload.iterations) {
     for (const AttentionEntry& entry : iteration.attention) {
       const AttentionKernel kernel = entry.config.kernel;
@@ -161,18 +159,18 @@ PredictionSummary summarize(const std::vector<IterationTime>& iterations) {
     summary.total_us += iteration.total_us;
   }
   if (summary.decode_steps > 0) {
-    summary.decode_average_us =
-        summary.decode_total_us / static_cast<double>(summary.decode_steps);
+    summary.decode_average_us = summary.decode_total_us / static_cast<double>(summary.decode_steps);
   }
   return summary;
 }
 
-void note_memory(const MemoryFootprint& memory, const HardwareSpec& hardware, Notes& notes) {
-  const std::int64_t needed = memory.weight_bytes + memory.kv_cache_bytes;
-  if (hardware.global_memory_bytes > 0 && needed > hardware.global_memory_bytes) {
-    notes.add("memory: weights and KV cache need " + std::to_string(needed) +
-              " bytes per GPU, " + hardware.name + " has " +
-              std::to_string(hardware.global_memory_bytes) +
+void note_memory(const Prediction& prediction, Notes& notes) {
+  if (!prediction.fits()) {
+    const MemoryFootprint& memory = prediction.memory;
+    notes.add("memory: weights and KV cache need " +
+              std::to_string(memory.weight_bytes + memory.kv_cache_bytes) + " bytes per GPU, " +
+              prediction.hardware.name + " has " +
+              std::to_string(prediction.hardware.global_memory_bytes) +
               ": the workload does not fit, use more GPUs (tp, pp) or a smaller batch");
   }
 }
@@ -193,6 +191,11 @@ std::string_view to_string(OperatorGroup group) {
       return "communication";
   }
   return "";
+}
+
+bool Prediction::fits() const {
+  return hardware.global_memory_bytes == 0 ||
+         memory.weight_bytes + memory.kv_cache_bytes <= hardware.global_memory_bytes;
 }
 
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
@@ -216,7 +219,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   for (const std::string& note : workload.notes) {
     notes.add(note);
   }
-  note_memory(result.memory, hardware, notes);
+  note_memory(result, notes);
   note_foreign_kernel(workload, hardware, notes);
   for (const OperatorFamily& family : operator_families()) {
     const bool used = std::any_of(

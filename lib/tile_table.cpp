@@ -36,8 +36,7 @@ double distance(const GemmConfig& a, const GemmConfig& b, TileLookup lookup) {
 }
 
 // The grid of a launch like `row`, for another problem: same tile, same number of K slices.
-std::int64_t grid_for(const GemmConfig& gemm, const GemmConfig& row,
-                      const HardwareSpec& hardware) {
+std::int64_t grid_for(const GemmConfig& gemm, const GemmConfig& row, const HardwareSpec& hardware) {
   const GemmTile& tile = *row.tile;
   const auto tiles_of = [&](const GemmConfig& g) {
     return checked_mul(ceil_div(g.m, tile.m), ceil_div(g.n, tile.n));
@@ -54,8 +53,8 @@ std::int64_t grid_for(const GemmConfig& gemm, const GemmConfig& row,
 TileTable TileTable::read(const std::filesystem::path& path) {
   const CsvTable csv = CsvTable::read(path);
   csv.require_no_bad_lines();
-  csv.require_columns({"M", "N", "K", "tile_M", "tile_N", "tile_K", "is_split_k", "cta_count",
-                       "hardware"});
+  csv.require_columns(
+      {"M", "N", "K", "tile_M", "tile_N", "tile_K", "is_split_k", "cta_count", "hardware"});
   TileTable table;
   table.path_ = path;
   for (std::size_t row = 0; row < csv.rows(); ++row) {
@@ -90,8 +89,8 @@ const std::string& TileTable::rows_for(const HardwareSpec& hardware) const {
 GemmTile TileTable::find(const GemmConfig& gemm, const HardwareSpec& hardware,
                          TileLookup lookup) const {
   const std::vector<GemmConfig>& rows = rows_.at(rows_for(hardware));
-  const auto nearest = std::min_element(
-      rows.begin(), rows.end(), [&](const GemmConfig& a, const GemmConfig& b) {
+  const auto nearest =
+      std::min_element(rows.begin(), rows.end(), [&](const GemmConfig& a, const GemmConfig& b) {
         return distance(a, gemm, lookup) < distance(b, gemm, lookup);
       });
   GemmTile tile = *nearest->tile;

@@ -20,8 +20,8 @@ std::string_view to_string(OperatorGroup group);
 
 struct OperatorTime {
   OperatorGroup group = OperatorGroup::gemm;
-  std::string name;       // "qkv_proj"; for attention, rmsnorm, siluandmul the group's name
-  double single_us = 0;   // one call
+  std::string name;        // "qkv_proj"; for attention, rmsnorm, siluandmul the group's name
+  double single_us = 0;    // one call
   std::int64_t count = 0;  // calls per iteration
 
   double total_us() const { return single_us * static_cast<double>(count); }
@@ -45,10 +45,10 @@ struct PredictionSummary {
 // How long a workload takes on one GPU (per rank, all pipeline stages one after the other).
 struct Prediction {
   HardwareSpec hardware;
-  std::string model;       // as in the workload: "Qwen2ForCausalLM"
-  std::string config;      // model stem, "Qwen2.5-14B"; empty when the workload does not tell
-  std::string trace;       // trace stem; empty when unknown
-  std::string workload;    // workload stem
+  std::string model;     // as in the workload: "Qwen2ForCausalLM"
+  std::string config;    // model stem, "Qwen2.5-14B"; empty when the workload does not tell
+  std::string trace;     // trace stem; empty when unknown
+  std::string workload;  // workload stem
   std::int64_t tp_size = 1;
   std::int64_t pp_size = 1;
   std::int64_t requests = 0;
@@ -58,7 +58,11 @@ struct Prediction {
   PredictionSummary summary;
   MemoryFootprint memory;
   std::vector<std::string> notes;
+  std::string engine = "sglang";  // the serving engine whose measurements it is compared with
   std::vector<std::pair<std::string, std::string>> provenance;  // what made this result
+
+  // Whether weights and KV cache fit the GPU's memory; true when that is not known.
+  bool fits() const;
 };
 
 // Equal operators are computed once. Throws DataError for an operator without a model.
