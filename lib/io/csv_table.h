@@ -12,18 +12,22 @@ namespace pw {
 
 // A CSV file in memory, strictly read: UTF-8 (a byte-order mark is skipped), comma-separated, a
 // header line of distinct names, quoted fields where they hold a comma, LF or CRLF, blank lines
-// skipped, spaces around names and values trimmed. Lines may be up to 16 MiB long.
+// skipped, spaces around names and unquoted values trimmed. A row is one line of any length: a
+// quoted field holds no line end, so that an unclosed quote is found where it stands. The first
+// column may lack a name (the index that pandas writes) and so may the last ones (the trailing
+// commas that spreadsheets write), whose cells must be empty.
 class CsvTable {
  public:
-  // A line whose number of fields differs from the header's.
+  // A line that is no row: a wrong number of fields, text behind a closing quote, or a value in a
+  // last column without a name.
   struct BadLine {
     std::size_t line;
     std::string reason;
   };
 
-  // Throws DataError when the file cannot be read, is empty, not UTF-8 (UTF-16 and Git LFS pointers
-  // are named), has a duplicated or no header, or an unclosed quote. Lines with a wrong number of
-  // fields are kept out of the rows and listed in bad_lines().
+  // Throws DataError when the file cannot be read, is no text (io/text.h) or JSON, has a duplicated
+  // name or none in the header, or an unclosed quote. A header without rows is fine. Bad lines are
+  // kept out of the rows and listed in bad_lines().
   static CsvTable read(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -37,38 +41,46 @@ class CsvTable {
 
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
   std::size_t find_column(std::string_view name) const;  // npos if absent
-  // Throws DataError that shows the header when the column is absent.
+  // Both throw DataError that names every absent column and shows the header.
   std::size_t column(std::string_view name) const;
   void require_columns(const std::vector<std::string_view>& names) const;
 
  private:
+  void set_header(std::string_view line, std::size_t line_number);
+  void add_row(std::string_view line, std::size_t line_number);
+  std::string at_line(std::size_t line_number) const;  // "gemm.csv:17: "
+
   std::filesystem::path path_;
   std::vector<std::string> header_;
+  std::size_t named_columns_ = 0;       // columns up to the last one that has a name
   std::string text_;                    // all cells, unquoted and trimmed, back to back
   std::vector<std::size_t> cell_ends_;  // rows x columns offsets into text_
   std::vector<std::size_t> lines_;
   std::vector<BadLine> bad_lines_;
 };
 
-// One row of a table as a record. Numbers are read with std::from_chars and must fill their cell.
+// One row of a table as a record; the table must outlive it. Numbers are read the same in every
+// locale and must fill their cell.
 class CsvRow : public Fields {
  public:
   CsvRow(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
 
   bool has(std::string_view name) const override;  // column exists and the cell is not empty
-  std::int64_t integer(std::string_view name) const override;  // "16" and "16.0"
+  std::int64_t integer(std::string_view name) const override;  // "16", "16.0", "1.6e1", "+16"
   double number(std::string_view name) const override;
-  bool flag(std::string_view name) const override;
+  bool flag(std::string_view name) const override;  // also "True" and "False", as pandas writes
   std::string text(std::string_view name) const override;
   std::vector<std::int64_t> integers(std::string_view name) const override;  // "[1,2]"
   std::string where(std::string_view name) const override;
 
  private:
+  std::string_view value(std::string_view name) const;
   const CsvTable& table_;
   std::size_t row_;
 };
 
-// A cell as it must stand in a CSV line: quoted when it holds a comma, a quote or a line end.
+// A cell as it must stand in a CSV line: quoted when it holds a comma, a quote, a line end or
+// blanks at its ends.
 std::string csv_cell(std::string_view text);
 
 }  // namespace pw

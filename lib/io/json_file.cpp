@@ -1,6 +1,6 @@
 #include "io/json_file.h"
 
-#include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -53,14 +53,10 @@ std::string short_reason(const std::string& what) {
 
 // A value for a message: `"x" (a string)`.
 std::string found(const Json& value) {
-  constexpr std::size_t kLongest = 60;
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
-  const std::string text = value.dump(-1, ' ', true);  // ASCII, so that a cut splits no character
-  const std::string shown = text.size() > kLongest ? text.substr(0, kLongest) + "..." : text;
-  if (value.is_string()) return shown + " (a string)";
-  if (value.is_boolean()) return shown + " (a boolean)";
-  return shown;
+  if (value.is_string()) return shown(value.get_ref<const std::string&>()) + " (a string)";
+  return value.dump() + (value.is_boolean() ? " (a boolean)" : "");
 }
 
 [[noreturn]] void throw_unexpected(const std::string& where, const Json& value,
@@ -69,20 +65,15 @@ std::string found(const Json& value) {
 }
 
 std::int64_t to_integer(const Json& value, const std::string& where) {
-  constexpr double kTwoTo63 = 9223372036854775808.0;
-  if (value.is_number_unsigned()) {
-    const auto number = value.get<std::uint64_t>();
-    if (number < static_cast<std::uint64_t>(kTwoTo63)) return static_cast<std::int64_t>(number);
-  } else if (value.is_number_integer()) {
-    return value.get<std::int64_t>();
-  } else if (value.is_number_float()) {
-    const auto number = value.get<double>();
-    if (std::trunc(number) == number && number >= -kTwoTo63 && number < kTwoTo63) {
-      return static_cast<std::int64_t>(number);
-    }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMost) {
+    throw_unexpected(where, value, "an integer below 2^63");
   }
-  throw_unexpected(where, value,
-                   value.is_number() ? "an integer between -2^63 and 2^63" : "an integer");
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_float()) {
+    if (const auto integer = exact_integer(value.get<double>())) return *integer;
+  }
+  throw_unexpected(where, value, "an integer");
 }
 
 }  // namespace

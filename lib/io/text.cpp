@@ -1,7 +1,7 @@
 #include "io/text.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
 
 #include "pw/fields.h"
 
@@ -9,6 +9,7 @@ namespace pw {
 namespace {
 
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
+constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec";
 
 bool starts_with(std::string_view text, std::string_view start) {
@@ -72,6 +73,26 @@ std::size_t line_at(std::string_view text, std::size_t offset) {
   const std::size_t last = text.empty() ? 0 : text.size() - 1;
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(offset, last));
   return 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
+}
+
+std::string_view trimmed(std::string_view text) {
+  return without_leading_blanks(text.substr(0, text.find_last_not_of(kBlanks) + 1));
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+}
+
+std::string shown(std::string_view text, std::size_t longest) {
+  std::size_t end = std::min(text.size(), longest);
+  while (end < text.size() && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) ++end;
+  return "\"" + std::string(text.substr(0, end)) + (end < text.size() ? "..." : "") + "\"";
+}
+
+std::optional<std::int64_t> exact_integer(double value) {
+  constexpr double kTwoTo53 = 9007199254740992.0;
+  if (!(std::fabs(value) < kTwoTo53) || std::trunc(value) != value) return std::nullopt;
+  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace pw

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,5 +15,16 @@ std::string_view checked_text(std::string_view bytes, const std::string& origin)
 
 // 1-based line of the byte at `offset`; an offset past the end means the last byte's line.
 std::size_t line_at(std::string_view text, std::size_t offset);
+
+// Without the spaces and tabs at its ends, or at its start alone.
+std::string_view trimmed(std::string_view text);
+std::string_view without_leading_blanks(std::string_view text);
+
+// The text in double quotes for a message, cut between two characters after about `longest` bytes.
+std::string shown(std::string_view text, std::size_t longest = 60);
+
+// The integer that `value` is, if it is one below 2^53 in size. From there on a double may stand
+// for a neighbour of the number that was written.
+std::optional<std::int64_t> exact_integer(double value);
 
 }  // namespace pw

@@ -1,0 +1,109 @@
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "io/csv_table.h"
+#include "io/text.h"
+
+namespace pw {
+namespace {
+
+// std::from_chars knows no plus sign.
+std::string_view without_plus(std::string_view text) {
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
+  return plus ? text.substr(1) : text;
+}
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  text = without_plus(text);
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (const auto number = parse<std::int64_t>(text)) return number;
+  const auto number = parse<double>(text);
+  return number ? exact_integer(*number) : std::nullopt;
+}
+
+[[noreturn]] void throw_unexpected(const std::string& where, std::string_view found,
+                                   const std::string& expected) {
+  throw DataError(where + " is " + shown(found) + ", expected " + expected);
+}
+
+}  // namespace
+
+bool CsvRow::has(std::string_view name) const {
+  const std::size_t column = table_.find_column(name);
+  return column != CsvTable::npos && !table_.cell(row_, column).empty();
+}
+
+std::int64_t CsvRow::integer(std::string_view name) const {
+  const std::string_view cell = value(name);
+  if (const auto number = parse_integer(cell)) return *number;
+  throw_unexpected(where(name), cell, "an integer");
+}
+
+double CsvRow::number(std::string_view name) const {
+  const std::string_view cell = value(name);
+  const auto number = parse<double>(cell);
+  if (!number || !std::isfinite(*number)) throw_unexpected(where(name), cell, "a finite number");
+  return *number;
+}
+
+bool CsvRow::flag(std::string_view name) const {
+  const std::string_view cell = value(name);
+  if (cell == "1" || cell == "true" || cell == "True") return true;
+  if (cell == "0" || cell == "false" || cell == "False") return false;
+  throw_unexpected(where(name), cell, "0, 1, true or false");
+}
+
+std::string CsvRow::text(std::string_view name) const { return std::string(value(name)); }
+
+std::vector<std::int64_t> CsvRow::integers(std::string_view name) const {
+  const std::string_view cell = value(name);
+  if (cell.size() < 2 || cell.front() != '[' || cell.back() != ']') {
+    throw_unexpected(where(name), cell, "a list of integers such as [1,2]");
+  }
+  std::string_view rest = trimmed(cell.substr(1, cell.size() - 2));
+  std::vector<std::int64_t> numbers;
+  while (!rest.empty() || !numbers.empty()) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view element = trimmed(rest.substr(0, comma));
+    const auto number = parse_integer(element);
+    if (!number) {
+      throw_unexpected(where(name) + ", element " + std::to_string(numbers.size() + 1), element,
+                       "an integer");
+    }
+    numbers.push_back(*number);
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  return numbers;
+}
+
+std::string CsvRow::where(std::string_view name) const {
+  return table_.path().string() + ":" + std::to_string(table_.line(row_)) + ": column '" +
+         std::string(name) + "'";
+}
+
+std::string_view CsvRow::value(std::string_view name) const {
+  const std::string_view cell = table_.cell(row_, table_.column(name));
+  if (cell.empty()) throw DataError(where(name) + " is empty");
+  return cell;
+}
+
+std::string csv_cell(std::string_view text) {
+  const bool blank_end = !text.empty() && text != trimmed(text);
+  if (!blank_end && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+}  // namespace pw
