@@ -166,11 +166,8 @@ struct HardwareFile {
 
 HardwareFile read_hardware_file(const fs::path& path) {
   const Json json = read_json(path);
-  if (!json.is_object()) {
-    throw DataError(path.string() + ": expected a JSON object with the keys of one GPU");
-  }
-  refuse_unknown_keys(json, path);
   const JsonFields fields(json, path.string());
+  refuse_unknown_keys(json, path);
   HardwareFile file;
   HardwareSpec& spec = file.spec;
   spec.stem = path.stem().string();

@@ -76,16 +76,14 @@ bool tied_embeddings(const ModelJson& model) {
   const Json* tied = model.find("tie_word_embeddings");
   if (tied == nullptr) return false;
   if (tied->is_boolean()) return tied->get<bool>();
-  throw DataError(model.file + ": field 'tie_word_embeddings' is " + tied->dump() +
+  throw DataError(model.file + ": tie_word_embeddings is " + tied->dump() +
                   ", expected true or false");
 }
 
+// Throws DataError when the file or its text_config is no object.
 const Json& decoder_of(const Json& root, const std::string& file) {
-  if (!root.is_object()) throw DataError(file + ": expected a JSON object with a model's config");
-  const auto text_config = root.find("text_config");
-  if (text_config == root.end() || text_config->is_null()) return root;
-  if (text_config->is_object()) return *text_config;
-  throw DataError(file + ": field 'text_config' is no object: expected the decoder's config");
+  const JsonFields fields(root, file);
+  return fields.has("text_config") ? fields.object("text_config") : root;
 }
 
 std::string known_stems(const fs::path& folder) {
@@ -114,13 +112,13 @@ ModelConfig read_model_config(const fs::path& path) {
 
 fs::path find_model_config(const std::string& name, const fs::path& config_folder) {
   std::error_code error;
-  const fs::path given(name);
+  fs::path given(name);
   if (given.extension() == ".json" || given.has_parent_path()) {
     if (fs::is_regular_file(given, error)) return given;
     throw DataError("the model config '" + name + "' is no file: give a config.json or one of " +
                     known_stems(config_folder));
   }
-  const fs::path shipped = config_folder / (name + ".json");
+  fs::path shipped = config_folder / (name + ".json");
   if (fs::is_regular_file(shipped, error)) return shipped;
   throw DataError("unknown model '" + name + "'; the folder " + config_folder.string() + " knows " +
                   known_stems(config_folder) + ": give one of these or a config.json");

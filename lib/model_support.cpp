@@ -87,7 +87,7 @@ std::string string_or_empty(const Json* value) {
 }
 
 [[noreturn]] void refuse(const ModelJson& model, std::string_view key, const std::string& why) {
-  throw DataError(model.decoder_where + ": field '" + std::string(key) + "': " + why + " (" +
+  throw DataError(JsonFields(model.decoder, model.decoder_where).where(key) + " " + why + " (" +
                   model.described() + "); " + std::string(kSupported));
 }
 
@@ -103,13 +103,13 @@ void refuse_by_fields(const ModelJson& model) {
     for (const std::string_view key : refusal.keys) {
       const Json* value = find_set(model.decoder, key);
       if (value != nullptr && is_set(*value)) {
-        refuse(model, key, shown(*value) + " means " + std::string(refusal.what));
+        refuse(model, key, "is " + shown(*value) + ": " + std::string(refusal.what));
       }
     }
     for (const auto& [key, value] : model.decoder.items()) {
       for (const std::string_view prefix : refusal.prefixes) {
         if (starts_with(key, prefix) && is_set(value)) {
-          refuse(model, key, shown(value) + " means " + std::string(refusal.what));
+          refuse(model, key, "is " + shown(value) + ": " + std::string(refusal.what));
         }
       }
     }
@@ -119,19 +119,20 @@ void refuse_by_fields(const ModelJson& model) {
 void refuse_by_architecture(const ModelJson& model) {
   const Json* encoder_decoder = model.find("is_encoder_decoder");
   if (encoder_decoder != nullptr && is_set(*encoder_decoder)) {
-    refuse(model, "is_encoder_decoder", "an encoder-decoder has cross attention");
+    refuse(model, "is_encoder_decoder", "is true: an encoder-decoder has cross attention");
   }
   const std::string name = model.architecture();
   const std::string type = string_or_empty(model.find("model_type"));
   for (const auto& [architecture, model_type] : kUngated) {
-    if (name == architecture) refuse(model, "architectures", name + " has an MLP without gate");
+    if (name == architecture)
+      refuse(model, "architectures", "is " + name + ": its MLP has no gate");
     if (name.empty() && type == model_type) {
-      refuse(model, "model_type", type + " has an MLP without gate");
+      refuse(model, "model_type", "is " + type + ": its MLP has no gate");
     }
   }
   const bool multimodal = &model.root != &model.decoder;
   if (!name.empty() && !multimodal && !ends_with(name, "ForCausalLM")) {
-    refuse(model, "architectures", name + " is not a ...ForCausalLM decoder");
+    refuse(model, "architectures", "is " + name + ": no ...ForCausalLM decoder");
   }
 }
 
@@ -149,23 +150,24 @@ bool sliding_window_in_use(const ModelJson& model) {
 void refuse_mixed_layers(const ModelJson& model) {
   if (const Json* pattern = find_set(model.decoder, "sliding_window_pattern")) {
     if (is_set(*pattern) && sliding_window_in_use(model)) {
-      refuse(model, "sliding_window_pattern", "layers with and without a sliding window are mixed");
+      refuse(model, "sliding_window_pattern",
+             "is set: layers with and without a sliding window are mixed");
     }
   }
   const Json* types = find_set(model.decoder, "layer_types");
   if (types == nullptr) return;
-  if (!types->is_array()) refuse(model, "layer_types", "expected a list of layer kinds");
+  if (!types->is_array()) refuse(model, "layer_types", "is no list of layer kinds");
   bool full = false;
   bool sliding = false;
   for (const Json& type : *types) {
     full = full || type == "full_attention";
     sliding = sliding || type == "sliding_attention";
     if (type != "full_attention" && type != "sliding_attention") {
-      refuse(model, "layer_types", "layers of kind " + shown(type) + " cannot be summed");
+      refuse(model, "layer_types", "holds " + shown(type) + ": such layers cannot be summed");
     }
   }
   if (full && sliding && sliding_window_in_use(model)) {
-    refuse(model, "layer_types", "full_attention and sliding_attention layers are mixed");
+    refuse(model, "layer_types", "mixes full_attention and sliding_attention layers");
   }
 }
 
@@ -175,8 +177,8 @@ void refuse_quantised_weights(const ModelJson& model) {
     if (value == nullptr || !is_set(*value)) continue;
     std::string method;
     if (value->is_object()) method = string_or_empty(find_set(*value, "quant_method"));
-    throw DataError(model.file + ": field '" + std::string(key) +
-                    "': " + (method.empty() ? "quantised" : method) +
+    throw DataError(model.file + ": " + std::string(key) +
+                    " is given: " + (method.empty() ? "quantised" : method) +
                     " weights are not supported (" + model.described() +
                     "); supported are bfloat16 and float16 weights: use the unquantised config");
   }
@@ -199,8 +201,8 @@ void note_dtype(const ModelJson& model, std::vector<std::string>& notes) {
     return;
   }
   if (used != "bfloat16" && used != "float16") {
-    throw DataError(model.file + ": field '" + (current.empty() ? "torch_dtype" : "dtype") +
-                    "' is '" + used + "' (" + model.described() +
+    throw DataError(model.file + ": " + (current.empty() ? "torch_dtype" : "dtype") + " is '" +
+                    used + "' (" + model.described() +
                     "); supported are bfloat16 and float16 weights");
   }
   if (!current.empty() && !older.empty() && current != older) {
@@ -234,8 +236,7 @@ std::string ModelJson::architecture() const {
   const Json* names = find("architectures");
   if (names == nullptr) return "";
   if (!names->is_array() || (!names->empty() && !names->front().is_string())) {
-    throw DataError(file + ": field 'architectures' is " + names->dump() +
-                    ", expected a list of names");
+    throw DataError(file + ": architectures is " + names->dump() + ", expected a list of names");
   }
   return names->empty() ? "" : names->front().get<std::string>();
 }
