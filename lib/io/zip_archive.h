@@ -7,14 +7,17 @@
 
 namespace pw {
 
-// The members of a ZIP archive without compression, as torch.save and TorchScript write them.
+// The members of a ZIP archive that are stored without compression: all of those that torch.save
+// writes; of a TorchScript archive all but most of the code, which is compressed and left out here.
 // Keeps its own copy of the bytes; members are views into it. Reads sizes from the central
 // directory, because local headers leave them zero (spec of .pth files: data descriptors).
 class ZipArchive {
  public:
-  // `origin` names the file in messages. Throws DataError when it is no complete ZIP archive, a
-  // member is compressed or lies outside the file.
+  // `origin` names the file in messages. Throws DataError when it is no complete ZIP archive: no
+  // end record, a member outside the file or twice.
   ZipArchive(std::string bytes, const std::string& origin);
+  ZipArchive(const ZipArchive&) = delete;  // the members would be views into the other one
+  ZipArchive& operator=(const ZipArchive&) = delete;
 
   // Name -> content, names as stored ("attn_mlp_model/data.pkl"), sorted.
   const std::map<std::string, std::string_view>& members() const { return members_; }
@@ -25,6 +28,8 @@ class ZipArchive {
   bool crc_matches(const std::string& name) const;
 
  private:
+  const std::string_view* find(std::string_view suffix) const;
+
   std::string bytes_;
   std::string origin_;
   std::map<std::string, std::string_view> members_;

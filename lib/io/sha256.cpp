@@ -1,0 +1,81 @@
+#include "io/sha256.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+
+namespace pw {
+namespace {
+
+// Fractional parts of the cube roots of the first 64 primes, FIPS 180-4 section 4.2.2.
+constexpr std::array<std::uint32_t, 64> kRoundConstants = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+using State = std::array<std::uint32_t, 8>;
+
+// Fractional parts of the square roots of the first eight primes, section 5.3.3.
+constexpr State kInitialState = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+constexpr std::size_t kBlockBytes = 64;
+
+constexpr std::uint32_t rotate(std::uint32_t x, int count) {
+  return x >> count | x << (32 - count);
+}
+
+// Names as in section 6.2.2.
+void add_block(State& state, const char* block) {
+  std::array<std::uint32_t, 64> w;
+  for (std::size_t t = 0; t < 16; ++t) {
+    w[t] = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      w[t] = w[t] << 8 | static_cast<std::uint8_t>(block[4 * t + i]);
+  }
+  for (std::size_t t = 16; t < 64; ++t) {
+    const std::uint32_t s0 = rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3;
+    const std::uint32_t s1 = rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10;
+    w[t] = s1 + w[t - 7] + s0 + w[t - 16];
+  }
+  auto [a, b, c, d, e, f, g, h] = state;
+  for (std::size_t t = 0; t < 64; ++t) {
+    const std::uint32_t sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    const std::uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + kRoundConstants[t] + w[t];
+    const std::uint32_t sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const std::uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
+    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+  }
+  const State change = {a, b, c, d, e, f, g, h};
+  std::transform(state.begin(), state.end(), change.begin(), state.begin(), std::plus<>());
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  State state = kInitialState;
+  std::string_view rest = bytes;
+  for (; rest.size() >= kBlockBytes; rest.remove_prefix(kBlockBytes)) add_block(state, rest.data());
+
+  // A one bit, zeros, and the length in bits as eight big-endian bytes fill the last block or two.
+  std::string tail(rest);
+  tail += '\x80';
+  while (tail.size() % kBlockBytes != kBlockBytes - 8) tail += '\0';
+  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
+  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift);
+  for (std::size_t at = 0; at < tail.size(); at += kBlockBytes) add_block(state, tail.data() + at);
+
+  std::string hex;
+  for (const std::uint32_t word : state) {
+    for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[word >> shift & 0xF];
+  }
+  return hex;
+}
+
+}  // namespace pw
