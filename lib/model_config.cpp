@@ -112,13 +112,13 @@ ModelConfig read_model_config(const fs::path& path) {
 
 fs::path find_model_config(const std::string& name, const fs::path& config_folder) {
   std::error_code error;
-  const fs::path given(name);
+  fs::path given(name);
   if (given.extension() == ".json" || given.has_parent_path()) {
     if (fs::is_regular_file(given, error)) return given;
     throw DataError("the model config '" + name + "' is no file: give a config.json or one of " +
                     known_stems(config_folder));
   }
-  const fs::path shipped = config_folder / (name + ".json");
+  fs::path shipped = config_folder / (name + ".json");
   if (fs::is_regular_file(shipped, error)) return shipped;
   throw DataError("unknown model '" + name + "'; the folder " + config_folder.string() + " knows " +
                   known_stems(config_folder) + ": give one of these or a config.json");
