@@ -46,26 +46,26 @@ struct Arguments {
 
 void add_request_options(CLI::App& app, Arguments& arguments) {
   CLI::Option* trace = app.add_option("--trace", arguments.trace, "CSV with a request per line")
-                           ->type_name("FILE")
+                           ->option_text("FILE")
                            ->group("Requests");
   CLI::Option* batch =
       app.add_option("--batch", arguments.batch,
                      "Requests that run together; of a trace: all, if it has at most 256")
-          ->type_name("N")
+          ->option_text("N")
           ->group("Requests");
   app.add_option("--offset", arguments.offset, "First request of the trace, counted from 0")
-      ->type_name("K")
+      ->option_text("K")
       ->needs(trace)
       ->group("Requests");
   CLI::Option* input =
       app.add_option("--input-len", arguments.input_tokens, "Tokens of each prompt")
-          ->type_name("TOKENS")
+          ->option_text("TOKENS")
           ->needs(batch)
           ->excludes(trace)
           ->group("Requests");
   CLI::Option* output =
       app.add_option("--output-len", arguments.output_tokens, "Tokens that each request generates")
-          ->type_name("TOKENS")
+          ->option_text("TOKENS")
           ->needs(input)
           ->group("Requests");
   input->needs(output);
@@ -82,32 +82,28 @@ void add_engine_options(CLI::App& app, WorkloadOptions& options) {
                                                        {"fa3", AttentionKernel::fa3}};
   const auto add_kernel = [&](const std::string& name, AttentionKernel& kernel,
                               const std::string& phase) {
-    app.add_option(name, kernel,
-                   "Attention kernel of " + phase + "; auto: fa3 on Hopper, fa2 on other GPUs")
-        ->transform(CLI::CheckedTransformer(kernels).description("auto|fa2|fa3"))
-        ->type_name("")
-        ->default_str("auto")
+    app.add_option_function<std::string>(
+           name, [&kernel, kernels](const std::string& text) { kernel = kernels.at(text); },
+           "Attention kernel of " + phase + " (auto: fa3 on Hopper, fa2 on other GPUs)")
+        ->check(CLI::IsMember(kernels))
+        ->option_text("auto|fa2|fa3")
         ->group("Engine");
   };
-  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs")
-      ->type_name("N")
-      ->capture_default_str()
+  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs (1)")
+      ->option_text("N")
       ->group("Engine");
-  app.add_option("--pp", options.pp_size, "Pipeline stages")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Engine");
+  app.add_option("--pp", options.pp_size, "Pipeline stages (1)")->option_text("N")->group("Engine");
   add_kernel("--prefill-backend", options.prefill_kernel, "prefill");
   add_kernel("--decode-backend", options.decode_kernel, "decode");
   app.add_flag("--published-rules", options.published_rules,
-               "Write what the published generator writes: lm_head not sharded, all KV heads on "
-               "each GPU if --tp exceeds them, the first request's output length for all, fa2")
+               "Write what the published generator writes: lm_head not sharded, all KV\n"
+               "heads on each GPU if --tp exceeds them, the first request's output length\n"
+               "for all, attention kernel fa2 unless given")
       ->group("Engine");
   app.add_option("--rmsnorm-per-layer", options.rmsnorm_per_layer,
-                 "RMSNorms of each layer; 4 reproduces four published Qwen3 files")
-      ->type_name("N")
+                 "RMSNorms of each layer (2); 4 reproduces four published Qwen3 files")
       ->check(CLI::IsMember({2, 4}))
-      ->capture_default_str()
+      ->option_text("2|4")
       ->group("Engine");
 }
 
@@ -151,16 +147,16 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   app.add_option("--model", arguments.model,
                  "Model: a Hugging Face config.json, or the name of a shipped one")
-      ->type_name("NAME|FILE")
+      ->option_text("NAME|FILE (required)")
       ->required();
   add_request_options(app, arguments);
   add_engine_options(app, arguments.workload);
   app.add_option("--config-dir", arguments.config_folder, "Folder of shipped model configs")
-      ->type_name("FOLDER");
+      ->option_text("FOLDER");
   app.add_option("--output", arguments.output,
-                 "Folder for <model>_<trace>_<kernel>_tp<N>_pp<N>.json; its path is printed")
-      ->type_name("FOLDER")
-      ->default_str("current folder");
+                 "Folder (the current one) for <model>_<trace>_<kernel>_tp<N>_pp<N>.json;\n"
+                 "the file's path is printed")
+      ->option_text("FOLDER");
   return run_app(app, argc, argv, [&] { return generate(arguments); });
 }
 
