@@ -10,7 +10,7 @@ namespace pw {
 void add_predict_info(CLI::App& app, Action& action) {
   CLI::App* info = app.add_subcommand("info", "Print what a checkpoint says about itself");
   const auto file = std::make_shared<std::filesystem::path>();
-  info->add_option("file", *file, "Checkpoint (.pt)")->required()->type_name("FILE");
+  info->add_option("file", *file, "Checkpoint (.pt)")->required()->option_text("FILE");
   info->parse_complete_callback([&action, file] {
     action = [file] {
       std::cout << record_json(read_checkpoint_record(*file)) << '\n';

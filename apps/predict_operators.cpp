@@ -199,18 +199,18 @@ void add_predict_operators(CLI::App& app, Action& action) {
       ->add_option("--operator", arguments->family,
                    "gemm, gemm_fp8, attn, rmsnorm, siluandmul or moe")
       ->required()
-      ->type_name("NAME");
+      ->option_text("NAME");
   operators->add_option("--input", arguments->input, "CSV with the operator's problem columns")
       ->required()
-      ->type_name("FILE");
+      ->option_text("FILE");
   operators->add_option("--output", arguments->output, "CSV to write; default: standard output")
-      ->type_name("FILE");
+      ->option_text("FILE");
   operators->add_flag("--features", arguments->features,
                       "Append the analytical features too; a checkpoint is then not needed");
   operators
       ->add_option("--hardware", arguments->predictor.hardware,
                    "GPU of all rows; default: the hardware column of each row")
-      ->type_name("GPU");
+      ->option_text("GPU");
   add_predictor_options(*operators, arguments->predictor);
   operators->parse_complete_callback(
       [&action, arguments] { action = [arguments] { return predict(*arguments); }; });

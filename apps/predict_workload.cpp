@@ -123,25 +123,24 @@ void add_predict_workload(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::Option* file = app.add_option("--workload", arguments->workload_file,
                                      "Workload file, from pw-workload or published")
-                          ->type_name("FILE");
+                          ->option_text("FILE");
   CLI::Option* hardware = app.add_option("--hardware", arguments->predictor.hardware,
                                          "GPU by short or full name; several separated by commas")
                               ->delimiter(',')
-                              ->type_name("GPU");
+                              ->option_text("GPU");
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
-      ->type_name("PATH");
+      ->option_text("PATH");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
   app.add_option("--engine", arguments->engine,
                  "Serving engine whose measurements the result is to be compared with (recorded "
                  "in the result)")
-      ->capture_default_str()
-      ->type_name("NAME");
+      ->option_text("NAME");
   const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
   workload.model->excludes(file);
   app.add_option("--collectives", arguments->predictor.collectives,
                  "Collective models (collectives.json)")
-      ->type_name("FILE")
+      ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments->predictor);
   app.parse_complete_callback([&app, &action, arguments, file, hardware, workload] {

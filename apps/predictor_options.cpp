@@ -44,20 +44,20 @@ LoadedModel load_model(const std::string& family, const fs::path& path) {
 
 void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
   app.add_option("--hardware-dir", arguments.hardware_folder, "Folder of GPU specs (*.json)")
-      ->type_name("FOLDER")
+      ->option_text("FOLDER")
       ->group("Models and data");
   app.add_option("--checkpoints", arguments.checkpoint_folder,
                  "Folder with <operator>.pt and collectives.json")
-      ->type_name("FOLDER")
+      ->option_text("FOLDER")
       ->group("Models and data");
   app.add_option("--checkpoint", arguments.checkpoints,
                  "Model of one operator, e.g. gemm=my.pt; may be repeated")
-      ->type_name("OPERATOR=FILE")
+      ->option_text("OPERATOR=FILE")
       ->group("Models and data");
   app.add_option("--gemm-table", arguments.gemm_table,
                  "CSV of profiled GEMM launches whose nearest row lends its tile; without it tiles "
                  "are selected analytically")
-      ->type_name("FILE")
+      ->option_text("FILE")
       ->group("Models and data");
   app.add_flag("--published-rules", arguments.published_rules,
                "Reproduce the original: its GEMM table lookup and its output keys alone")

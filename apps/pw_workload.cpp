@@ -64,12 +64,13 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   const WorkloadOptionHandles options = add_workload_options(app, arguments.workload);
   app.add_flag("--published-rules", arguments.workload.options.published_rules,
-               "Write what the published generator writes: lm_head not sharded, all KV heads on "
-               "each GPU if --tp exceeds them, the first request's output length for all, fa2");
+               "Write what the published generator writes: lm_head not sharded, all KV\n"
+               "heads on each GPU if --tp exceeds them, the first request's output length\n"
+               "for all, attention kernel fa2 unless given");
   app.add_option("--output", arguments.output,
-                 "Folder for <model>_<trace>_<kernel>_tp<N>_pp<N>.json; its path is printed")
-      ->type_name("FOLDER")
-      ->default_str("current folder");
+                 "Folder (the current one) for <model>_<trace>_<kernel>_tp<N>_pp<N>.json;\n"
+                 "the file's path is printed")
+      ->option_text("FOLDER");
   app.parse_complete_callback([options] { options.require_requests(); });
   return run_app(app, argc, argv, [&] { return generate(arguments); });
 }

@@ -13,26 +13,26 @@ constexpr char kEngine[] = "Engine";
 void add_request_options(CLI::App& app, WorkloadArguments& arguments,
                          WorkloadOptionHandles& handles) {
   handles.trace = app.add_option("--trace", arguments.trace, "CSV with a request per line")
-                      ->type_name("FILE")
+                      ->option_text("FILE")
                       ->group(kRequests);
   CLI::Option* batch =
       app.add_option("--batch", arguments.batch,
                      "Requests that run together; of a trace: all, if it has at most 256")
-          ->type_name("N")
+          ->option_text("N")
           ->group(kRequests);
   app.add_option("--offset", arguments.offset, "First request of the trace, counted from 0")
-      ->type_name("K")
+      ->option_text("K")
       ->needs(handles.trace)
       ->group(kRequests);
   handles.input_tokens =
       app.add_option("--input-len", arguments.input_tokens, "Tokens of each prompt")
-          ->type_name("TOKENS")
+          ->option_text("TOKENS")
           ->needs(batch)
           ->excludes(handles.trace)
           ->group(kRequests);
   CLI::Option* output =
       app.add_option("--output-len", arguments.output_tokens, "Tokens that each request generates")
-          ->type_name("TOKENS")
+          ->option_text("TOKENS")
           ->needs(handles.input_tokens)
           ->group(kRequests);
   handles.input_tokens->needs(output);
@@ -44,28 +44,23 @@ void add_engine_options(CLI::App& app, WorkloadOptions& options) {
                                                        {"fa3", AttentionKernel::fa3}};
   const auto add_kernel = [&](const std::string& name, AttentionKernel& kernel,
                               const std::string& phase) {
-    app.add_option(name, kernel,
-                   "Attention kernel of " + phase + "; auto: fa3 on Hopper, fa2 on other GPUs")
-        ->transform(CLI::CheckedTransformer(kernels).description("auto|fa2|fa3"))
-        ->type_name("")
-        ->default_str("auto")
+    app.add_option_function<std::string>(
+           name, [&kernel, kernels](const std::string& text) { kernel = kernels.at(text); },
+           "Attention kernel of " + phase + " (auto: fa3 on Hopper, fa2 on other GPUs)")
+        ->check(CLI::IsMember(kernels))
+        ->option_text("auto|fa2|fa3")
         ->group(kEngine);
   };
-  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs")
-      ->type_name("N")
-      ->capture_default_str()
+  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs (1)")
+      ->option_text("N")
       ->group(kEngine);
-  app.add_option("--pp", options.pp_size, "Pipeline stages")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(kEngine);
+  app.add_option("--pp", options.pp_size, "Pipeline stages (1)")->option_text("N")->group(kEngine);
   add_kernel("--prefill-backend", options.prefill_kernel, "prefill");
   add_kernel("--decode-backend", options.decode_kernel, "decode");
   app.add_option("--rmsnorm-per-layer", options.rmsnorm_per_layer,
-                 "RMSNorms of each layer; 4 reproduces four published Qwen3 files")
-      ->type_name("N")
+                 "RMSNorms of each layer (2); 4 reproduces four published Qwen3 files")
       ->check(CLI::IsMember({2, 4}))
-      ->capture_default_str()
+      ->option_text("2|4")
       ->group(kEngine);
 }
 
@@ -91,11 +86,11 @@ WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arg
   WorkloadOptionHandles handles;
   handles.model = app.add_option("--model", arguments.model,
                                  "Model: a Hugging Face config.json, or the name of a shipped one")
-                      ->type_name("NAME|FILE");
+                      ->option_text("NAME|FILE");
   add_request_options(app, arguments, handles);
   add_engine_options(app, arguments.options);
   app.add_option("--config-dir", arguments.config_folder, "Folder of shipped model configs")
-      ->type_name("FOLDER");
+      ->option_text("FOLDER");
   return handles;
 }
 
