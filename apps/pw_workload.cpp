@@ -1,14 +1,11 @@
-#include <cstdint>
 #include <filesystem>
 #include <iostream>
-#include <map>
-#include <optional>
 #include <string>
 
 #include "app.h"
 #include "io/files.h"
-#include "pw/data_paths.h"
 #include "pw/workload.h"
+#include "workload_options.h"
 
 namespace pw {
 namespace {
@@ -33,90 +30,9 @@ constexpr char kExamples[] =
     "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data.";
 
 struct Arguments {
-  std::string model;
-  std::optional<fs::path> config_folder;
-  std::optional<fs::path> trace;
-  std::optional<std::int64_t> batch;
-  std::int64_t offset = 0;
-  std::int64_t input_tokens = 0;
-  std::int64_t output_tokens = 0;
-  WorkloadOptions workload;
+  WorkloadArguments workload;
   fs::path output = ".";
 };
-
-void add_request_options(CLI::App& app, Arguments& arguments) {
-  CLI::Option* trace = app.add_option("--trace", arguments.trace, "CSV with a request per line")
-                           ->type_name("FILE")
-                           ->group("Requests");
-  CLI::Option* batch =
-      app.add_option("--batch", arguments.batch,
-                     "Requests that run together; of a trace: all, if it has at most 256")
-          ->type_name("N")
-          ->group("Requests");
-  app.add_option("--offset", arguments.offset, "First request of the trace, counted from 0")
-      ->type_name("K")
-      ->needs(trace)
-      ->group("Requests");
-  CLI::Option* input =
-      app.add_option("--input-len", arguments.input_tokens, "Tokens of each prompt")
-          ->type_name("TOKENS")
-          ->needs(batch)
-          ->excludes(trace)
-          ->group("Requests");
-  CLI::Option* output =
-      app.add_option("--output-len", arguments.output_tokens, "Tokens that each request generates")
-          ->type_name("TOKENS")
-          ->needs(input)
-          ->group("Requests");
-  input->needs(output);
-  app.parse_complete_callback([trace, input] {
-    if (trace->empty() && input->empty()) {
-      throw CLI::RequiredError("--trace, or --batch with --input-len and --output-len");
-    }
-  });
-}
-
-void add_engine_options(CLI::App& app, WorkloadOptions& options) {
-  const std::map<std::string, AttentionKernel> kernels{{"auto", AttentionKernel::automatic},
-                                                       {"fa2", AttentionKernel::fa2},
-                                                       {"fa3", AttentionKernel::fa3}};
-  const auto add_kernel = [&](const std::string& name, AttentionKernel& kernel,
-                              const std::string& phase) {
-    app.add_option(name, kernel,
-                   "Attention kernel of " + phase + "; auto: fa3 on Hopper, fa2 on other GPUs")
-        ->transform(CLI::CheckedTransformer(kernels).description("auto|fa2|fa3"))
-        ->type_name("")
-        ->default_str("auto")
-        ->group("Engine");
-  };
-  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Engine");
-  app.add_option("--pp", options.pp_size, "Pipeline stages")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group("Engine");
-  add_kernel("--prefill-backend", options.prefill_kernel, "prefill");
-  add_kernel("--decode-backend", options.decode_kernel, "decode");
-  app.add_flag("--published-rules", options.published_rules,
-               "Write what the published generator writes: lm_head not sharded, all KV heads on "
-               "each GPU if --tp exceeds them, the first request's output length for all, fa2")
-      ->group("Engine");
-  app.add_option("--rmsnorm-per-layer", options.rmsnorm_per_layer,
-                 "RMSNorms of each layer; 4 reproduces four published Qwen3 files")
-      ->type_name("N")
-      ->check(CLI::IsMember({2, 4}))
-      ->capture_default_str()
-      ->group("Engine");
-}
-
-Trace requests(const Arguments& arguments) {
-  if (arguments.trace) {
-    return select_batch(read_trace(*arguments.trace), arguments.batch, arguments.offset);
-  }
-  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
-}
 
 std::string summary(const Workload& workload) {
   std::int64_t decode_steps = 0;
@@ -131,12 +47,9 @@ std::string summary(const Workload& workload) {
 }
 
 int generate(const Arguments& arguments) {
-  const ModelConfig model = read_model_config(
-      find_model_config(arguments.model, find_data_folder("config", arguments.config_folder)));
-  const Trace trace = requests(arguments);
-  const Workload workload = generate_workload(model, trace, arguments.workload);
-  const fs::path path = arguments.output / workload_file_name(model, trace, arguments.workload);
-  write_file_atomic(path, workload_json(workload, arguments.workload.published_rules));
+  const Workload workload = make_workload(arguments.workload);
+  const fs::path path = arguments.output / (workload.stem + ".json");
+  write_file_atomic(path, workload_json(workload, arguments.workload.options.published_rules));
   for (const std::string& note : workload.notes) {
     std::cerr << "note: " << note << '\n';
   }
@@ -149,18 +62,16 @@ int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(kDescription, "pw-workload");
   app.footer(kExamples);
-  app.add_option("--model", arguments.model,
-                 "Model: a Hugging Face config.json, or the name of a shipped one")
-      ->type_name("NAME|FILE")
-      ->required();
-  add_request_options(app, arguments);
-  add_engine_options(app, arguments.workload);
-  app.add_option("--config-dir", arguments.config_folder, "Folder of shipped model configs")
-      ->type_name("FOLDER");
+  const WorkloadOptionHandles options = add_workload_options(app, arguments.workload);
+  app.add_flag("--published-rules", arguments.workload.options.published_rules,
+               "Write what the published generator writes: lm_head not sharded, all KV\n"
+               "heads on each GPU if --tp exceeds them, the first request's output length\n"
+               "for all, attention kernel fa2 unless given");
   app.add_option("--output", arguments.output,
-                 "Folder for <model>_<trace>_<kernel>_tp<N>_pp<N>.json; its path is printed")
-      ->type_name("FOLDER")
-      ->default_str("current folder");
+                 "Folder (the current one) for <model>_<trace>_<kernel>_tp<N>_pp<N>.json;\n"
+                 "the file's path is printed")
+      ->option_text("FOLDER");
+  app.parse_complete_callback([options] { options.require_requests(); });
   return run_app(app, argc, argv, [&] { return generate(arguments); });
 }
 

@@ -136,7 +136,7 @@ std::string mean_median(const std::optional<ErrorSummary>& summary) {
 void print_row(const std::vector<std::string>& cells) {
   std::cout << std::left << std::setw(15) << cells[0] << std::setw(11) << cells[1] << std::right;
   for (std::size_t i = 2; i < cells.size(); ++i) {
-    std::cout << std::setw(i == 4 ? 18 : i < 4 ? 6 : 12) << cells[i];
+    std::cout << std::setw(i == 4 ? 18 : i < 4 ? 6 : 13) << cells[i];
   }
   std::cout << '\n';
 }

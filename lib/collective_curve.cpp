@@ -10,8 +10,8 @@ namespace pw {
 namespace {
 
 constexpr double kBinsPerDecade = 24;
-// A knot is dropped when the straight line passes within 0.05 % of its duration: far below the
-// spread of repeated measurements, and it leaves about a quarter of the knots.
+// A knot is dropped when the straight line passes within 0.05 % of its duration, far below the
+// spread of repeated measurements.
 constexpr double kThinningTolerance = 5e-4;  // in ln(us)
 
 struct Knot {

@@ -52,6 +52,10 @@ double RangeViolation::factor() const {
   return low > 0 ? std::max(value, bound) / low : HUGE_VAL;
 }
 
+bool has_analytic_form(std::string_view family) {
+  return family == RmsNormConfig::kName || family == SiluMulConfig::kName;
+}
+
 std::string describe(const RangeViolation& violation) {
   std::ostringstream text;
   text << violation.feature << ' ' << violation.value << ", training range "

@@ -32,6 +32,9 @@ struct RangeViolation {
 };
 std::string describe(const RangeViolation& violation);
 
+// Whether a family is predicted without a checkpoint: rmsnorm and siluandmul.
+bool has_analytic_form(std::string_view family);
+
 struct OperatorPrediction {
   double duration_us = 0;
   std::optional<double> overall_perf;       // absent for the analytic form
