@@ -112,6 +112,16 @@ std::vector<std::string> parse_features(const JsonFields& record) {
   return features;
 }
 
+AnalysisOptions parse_analysis(const JsonFields& record, const std::string& origin) {
+  const JsonFields analysis(record.object("analysis"), origin + ": analysis");
+  try {
+    return {parse_fa2_schedule(analysis.text("fa2_schedule")),
+            parse_gemm_tile_policy(analysis.text("gemm_tile"))};
+  } catch (const DataError& error) {
+    throw DataError(origin + ": analysis: " + error.what());
+  }
+}
+
 void check_version(const JsonFields& record) {
   const std::int64_t version = integer_at_least(record, "format_version", 1);
   if (version > ModelRecord::kFormatVersion) {
@@ -160,9 +170,7 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
   record.operator_name = fields.text("operator");
   record.kind = fields.text("kind");
   record.features = parse_features(fields);
-  const JsonFields analysis(fields.object("analysis"), origin + ": analysis");
-  record.analysis = {parse_fa2_schedule(analysis.text("fa2_schedule")),
-                     parse_gemm_tile_policy(analysis.text("gemm_tile"))};
+  record.analysis = parse_analysis(fields, origin);
   record.feature_ranges = parse_ranges(fields, record.features, origin);
   const JsonFields rows(fields.object("hardware_rows"), origin + ": hardware_rows");
   for (const auto& [name, count] : fields.object("hardware_rows").items()) {

@@ -1,5 +1,7 @@
 #include "metrics.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace pw {
