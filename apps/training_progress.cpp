@@ -45,6 +45,9 @@ void print_data_summary(std::ostream& stream, const Dataset& data, const char* w
       stream << "    and " << dropped.rows - shown << " more\n";
     }
   }
+  for (const std::string& note : data.notes) {
+    stream << "  note: " << note << '\n';
+  }
 }
 
 void print_metrics(std::ostream& stream, const LabelledMetrics& metrics) {

@@ -144,6 +144,15 @@ TEST_F(DatasetTest, MillisecondsAreNoMicroseconds) {
   EXPECT_EQ(read("seq,dim,avg_duration,hardware\n8192,8192,150,A100\n", {}, "rmsnorm").rows(), 1u);
 }
 
+TEST_F(DatasetTest, ALittleAboveThePeakIsNoted) {
+  // 2 * 2048^3 operations at 312 TFLOP/s need 55 us.
+  const std::string rows = std::string(kHeader) + kA100Row + "2048,2048,2048,";
+  EXPECT_THAT(read(rows + "40,A100\n").notes,
+              ElementsAre(AllOf(HasSubstr("peak in 1 rows"), HasSubstr("line 3"))));
+  EXPECT_TRUE(read(rows + "56,A100\n").notes.empty());
+  EXPECT_THAT(read_error(rows + "26,A100\n"), HasSubstr("microseconds?"));
+}
+
 TEST_F(DatasetTest, APaddedTileIsNoProofOfImpossibleSpeed) {
   // From an L2 cache this row takes a third of the time that its padded tiles need at full speed.
   const Dataset data = read(std::string(kHeader) + "1,8192,8192,20,A100\n");

@@ -49,6 +49,7 @@ struct Dataset {
   std::vector<std::string> hardware_names;
   std::vector<DataFile> files;
   std::map<std::string, DroppedRows> dropped;  // by reason
+  std::vector<std::string> notes;              // what is doubtful about the rows in use
 
   std::size_t rows() const { return duration_us.size(); }
   std::size_t width() const { return family->features->size(); }
@@ -64,8 +65,8 @@ std::string summary(const std::map<std::string, DroppedRows>& dropped);
 // name or alias). Feature columns and overall_perf, where present, are compared with our own values
 // (1e-9 relative) and a difference is an error that names the line. Rows that cannot be used
 // (wrong number of fields, non-finite or non-positive duration, impossible problem, unknown GPU)
-// are dropped and counted by reason; no usable row at all is an error. So are rows that would be
-// faster than the GPU's peak, because their unit cannot be microseconds.
+// are dropped and counted by reason; no usable row at all is an error. So are rows of more than
+// twice the GPU's peak, because their unit cannot be microseconds; less above the peak is noted.
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const OperatorFamily& family,
                      const HardwareCatalog& catalog, const AnalysisOptions& analysis,
                      const std::vector<RowFilter>& filters = {});
