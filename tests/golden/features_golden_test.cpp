@@ -77,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
                     GoldenFile{"data/published_rows/attn.csv", "attn", 236},
                     GoldenFile{"data/published_rows/rmsnorm.csv", "rmsnorm", 117},
                     GoldenFile{"data/published_rows/siluandmul.csv", "siluandmul", 126}),
-    [](const auto& info) {
-      std::string name = info.param.path;
+    [](const auto& instance) {
+      std::string name = instance.param.path;
       for (char& c : name) {
         c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
       }
