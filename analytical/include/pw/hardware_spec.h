@@ -29,19 +29,19 @@ struct HardwareSpec {
   double xu_ops_per_cycle_sm = 0;           // xuFp32, special functions
   double fma_ops_per_cycle_sm = 0;          // FmaFp32
   // The published formulas read the next two as GiB/s; recipe formulas read them as 1e9 bytes/s.
-  double memory_bandwidth = 0;              // memBandwidth
-  double l2_bandwidth = 0;                  // l2CacheBandwidth
-  double shared_bytes_per_cycle_sm = 0;     // sharedMemoryBandwidth
-  double shared_memory_kib = 0;             // sharedMemorySize per SM, 0 = not given
-  double l2_cache_kib = 0;                  // l2CacheSize, 0 = not given
-  std::int64_t global_memory_bytes = 0;     // totalGlobalMem, 0 = not given
+  double memory_bandwidth = 0;           // memBandwidth
+  double l2_bandwidth = 0;               // l2CacheBandwidth
+  double shared_bytes_per_cycle_sm = 0;  // sharedMemoryBandwidth
+  double shared_memory_kib = 0;          // sharedMemorySize per SM, 0 = not given
+  double l2_cache_kib = 0;               // l2CacheSize, 0 = not given
+  std::int64_t global_memory_bytes = 0;  // totalGlobalMem, 0 = not given
 
   // Fractions of the nominal rates that large kernels sustain; absent = not measured.
   std::optional<double> sustained_tensor_fraction;  // sustainedTensorFraction
   std::optional<double> sustained_dram_fraction;    // sustainedDramFraction
 
   // The link between GPUs of one node, for GPUs without measured collectives.
-  std::optional<Interconnect> interconnect;    // interconnect: "nvlink" or "pcie"
+  std::optional<Interconnect> interconnect;     // interconnect: "nvlink" or "pcie"
   std::optional<double> interconnect_gb_per_s;  // interconnectBandwidth, 1e9 bytes/s per direction
 };
 

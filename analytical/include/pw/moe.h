@@ -19,12 +19,12 @@ struct MoeConfig {
   static const FeatureTable& features() { return tensor_memory_features(); }
   static MoeConfig read(const Fields& fields);
 
-  Pass pass = Pass::w13;         // weight_type
-  std::int64_t tokens = 0;       // M
-  std::int64_t experts = 0;      // E
-  std::int64_t top_k = 0;        // topk
-  std::int64_t hidden = 0;       // H
-  std::int64_t intermediate = 0; // N, per expert
+  Pass pass = Pass::w13;          // weight_type
+  std::int64_t tokens = 0;        // M
+  std::int64_t experts = 0;       // E
+  std::int64_t top_k = 0;         // topk
+  std::int64_t hidden = 0;        // H
+  std::int64_t intermediate = 0;  // N, per expert
 };
 
 }  // namespace pw

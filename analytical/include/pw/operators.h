@@ -42,7 +42,7 @@ PipelineFeatures analyze(const SiluMulConfig&, const HardwareSpec&, const Analys
 PipelineFeatures analyze(const MoeConfig&, const HardwareSpec&, const AnalysisOptions&);
 
 // Any operator. Another name than `analyze` on purpose: a config converts to the variant, so an
-// overload would call itself.
+// overload would call itself. A problem beyond int64 becomes a DataError here.
 PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSpec& hardware,
                                   const AnalysisOptions& options = {});
 
@@ -76,8 +76,7 @@ Real ideal_cycles(const PipelineFeatures& f) {
 inline double efficiency_of(double ideal_cycles, double duration_us, const HardwareSpec& hardware) {
   return ideal_cycles / (duration_us * hardware.sm_freq_mhz);
 }
-inline double duration_us_of(double ideal_cycles, double efficiency,
-                             const HardwareSpec& hardware) {
+inline double duration_us_of(double ideal_cycles, double efficiency, const HardwareSpec& hardware) {
   return ideal_cycles / (efficiency * hardware.sm_freq_mhz);
 }
 

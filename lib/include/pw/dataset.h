@@ -20,7 +20,7 @@ struct Dataset {
   std::vector<double> features;
   std::vector<double> ideal_cycles;
   std::vector<double> duration_us;
-  std::vector<double> efficiency;  // overall_perf, the training target
+  std::vector<double> efficiency;       // overall_perf, the training target
   std::vector<std::uint32_t> hardware;  // index into hardware_names
   std::vector<std::uint64_t> problem;   // equal for rows with the same GPU and problem columns
   std::vector<std::uint32_t> file;      // index into files

@@ -24,7 +24,7 @@ struct DataFile {
 
 struct Metrics {
   std::int64_t rows = 0;
-  double mae = 0, rmse = 0, r2 = 0;  // of overall_perf
+  double mae = 0, rmse = 0, r2 = 0;                           // of overall_perf
   double mean_relative_error = 0, median_relative_error = 0;  // fractions, of overall_perf
   double accuracy_10_percent = 0, accuracy_20_percent = 0, accuracy_50_percent = 0;
 };
@@ -37,7 +37,7 @@ struct ModelRecord {
   std::string kind = "efficiency";    // the output is overall_perf
   std::vector<std::string> features;  // in model-input order
   AnalysisOptions analysis;
-  std::vector<FeatureRange> feature_ranges;                        // as features; empty = unknown
+  std::vector<FeatureRange> feature_ranges;                         // as features; empty = unknown
   std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order

@@ -20,16 +20,19 @@ struct Trace {
   std::vector<std::string> notes;
 };
 
-// Reads num_prefill_tokens and output_tokens, or num_decode_tokens where output_tokens is absent.
-// Throws DataError naming the line for a row that is no request.
+// Reads num_prefill_tokens and output_tokens, or num_decode_tokens where output_tokens is absent;
+// or ContextTokens and GeneratedTokens as in the Azure LLM inference traces. A note tells which
+// column gave the output lengths. Throws DataError that lists the lines that are no request.
 Trace read_trace(const std::filesystem::path& path);
 
 // `batch` requests from number `offset` (0-based) on. Without a batch size the whole trace is one
-// batch; more than kMaxUnaskedBatch requests are then an error that says how to choose.
+// batch; more than kMaxUnaskedBatch requests are then an error that says how to choose. A part of
+// the trace gets a stem of its own: "arxiv_8" or, from request 16 on, "arxiv_8_from16".
 inline constexpr std::size_t kMaxUnaskedBatch = 256;
 Trace select_batch(const Trace& trace, std::optional<std::int64_t> batch, std::int64_t offset);
 
-// `batch` equal requests.
+// `batch` equal requests, at most kMaxUniformBatch.
+inline constexpr std::int64_t kMaxUniformBatch = 1 << 20;
 Trace uniform_trace(std::int64_t batch, std::int64_t input_tokens, std::int64_t output_tokens);
 
 }  // namespace pw

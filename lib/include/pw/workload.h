@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pw/attention.h"
@@ -42,6 +43,11 @@ struct CommunicationEntry {
   std::int64_t count = 0;
 };
 
+// The collective that an entry of this name and type calls, "all_reduce" or "send_recv"; empty for
+// an unknown one. Ignores case: a name with "all_reduce" in it; one with "send" or "recv", or type
+// "p2p".
+std::string_view collective_of(std::string_view name, std::string_view type);
+
 // One forward pass of the whole model (all pipeline stages, one tensor-parallel rank).
 struct Iteration {
   std::int64_t number = 0;  // from 1
@@ -54,6 +60,9 @@ struct Iteration {
   std::vector<SiluMulEntry> silu_mul;     // at most one
   std::vector<CommunicationEntry> communication;
 };
+
+// Tokens that go through the iteration: the sum of q_lengths.
+std::int64_t num_tokens(const Iteration& iteration);
 
 struct Workload {
   ModelConfig model;  // of a file: its model and model_params
@@ -68,6 +77,7 @@ struct Workload {
 struct WorkloadOptions {
   std::int64_t tp_size = 1;
   std::int64_t pp_size = 1;
+  // `automatic` is left open in the workload and resolved per GPU; with published_rules it is fa2.
   AttentionKernel prefill_kernel = AttentionKernel::automatic;
   AttentionKernel decode_kernel = AttentionKernel::automatic;
   // The published files: lm_head not sharded, all KV heads on each rank when tp exceeds them, the
@@ -78,17 +88,23 @@ struct WorkloadOptions {
 
 // The operators of every iteration: one prefill of all prompts, then one decode step per further
 // output token; a request leaves when it has all its tokens. Throws DataError when a dimension
-// cannot be divided over the ranks.
+// cannot be divided over the ranks, or when the workload has more than kMaxIterations iterations or
+// kMaxListedLengths request lengths (the file lists each length of each iteration).
+inline constexpr std::int64_t kMaxIterations = 1 << 18;
+inline constexpr std::int64_t kMaxListedLengths = 1 << 24;
 Workload generate_workload(const ModelConfig& model, const Trace& trace,
                            const WorkloadOptions& options);
 
-// The published file format (workload/README.md); ours adds "config", "trace" and "notes" at the
-// end unless `published_rules`.
+// The published file format (workload/README.md); ours adds "config", "trace", "tied_embeddings"
+// and "notes" at the end unless `published_rules`.
 std::string workload_json(const Workload& workload, bool published_rules);
+// "<config stem>_<trace stem>_<fa2|fa3|auto>_tp<tp>_pp<pp>.json", after the prefill kernel.
 std::string workload_file_name(const ModelConfig& model, const Trace& trace,
                                const WorkloadOptions& options);
 
-// Checks everything before use: unknown operators, phases, empty iterations, impossible sizes.
+// Reads a file of either format; the model's stem, the trace and notes stay empty where the file
+// does not tell them. Checks everything: first of all unknown operators and collectives (all are
+// named), then phases, empty iterations, impossible sizes, names that occur twice.
 Workload read_workload(const std::filesystem::path& path);
 
 }  // namespace pw

@@ -1,0 +1,151 @@
+#include "pw/attention.h"
+
+#include <algorithm>
+
+#include "attention_schedule.h"
+#include "pw/int_math.h"
+#include "pw/operators.h"
+
+namespace pw {
+namespace {
+
+constexpr std::int64_t kBf16Bytes = 2;
+
+struct TypeName {
+  std::string_view text;
+  AttentionKernel kernel;
+  KvLayout layout;
+};
+constexpr TypeName kTypeNames[] = {
+    {"fa2_ragged", AttentionKernel::fa2, KvLayout::ragged},
+    {"fa2_paged", AttentionKernel::fa2, KvLayout::paged},
+    {"fa3_ragged", AttentionKernel::fa3, KvLayout::ragged},
+    {"fa3_paged", AttentionKernel::fa3, KvLayout::paged},
+    {"auto_ragged", AttentionKernel::automatic, KvLayout::ragged},
+    {"auto_paged", AttentionKernel::automatic, KvLayout::paged},
+};
+
+void require(bool ok, const std::string& message) {
+  if (!ok) {
+    throw DataError("attention: " + message);
+  }
+}
+
+void check_lengths(const std::vector<std::int64_t>& lengths, const char* name) {
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    require(lengths[i] >= 1, std::string(name) + "[" + std::to_string(i) + "] is " +
+                                 std::to_string(lengths[i]) + ", expected at least 1");
+  }
+}
+
+void check(const AttentionConfig& a) {
+  require(!a.q_lengths.empty(), "the batch is empty, expected at least one request");
+  require(a.q_lengths.size() == a.kv_lengths.size(),
+          std::to_string(a.q_lengths.size()) + " q_lengths for " +
+              std::to_string(a.kv_lengths.size()) + " kv_lengths, expected as many of both");
+  check_lengths(a.q_lengths, "q_lengths");
+  check_lengths(a.kv_lengths, "kv_lengths");
+  require(a.head_dim >= 1, "hd is " + std::to_string(a.head_dim) + ", expected at least 1");
+  require(a.kv_heads >= 1 && a.query_heads >= a.kv_heads && a.query_heads % a.kv_heads == 0,
+          "nh is " + std::to_string(a.query_heads) + " and nkv is " + std::to_string(a.kv_heads) +
+              ", expected nkv >= 1 that divides nh");
+}
+
+AttentionKernel resolved(AttentionKernel kernel, const HardwareSpec& hardware) {
+  if (kernel != AttentionKernel::automatic) {
+    return kernel;
+  }
+  return hardware.architecture == Architecture::hopper ? AttentionKernel::fa3
+                                                       : AttentionKernel::fa2;
+}
+
+// Bytes of one task: its queries once and per iteration one of K and V (not both: the published
+// count, kept because models were fitted on it).
+TaskCost load_bytes(const AttentionTile& tile, std::int64_t head_dim) {
+  return {checked_mul(tile.q, head_dim, kBf16Bytes), checked_mul(tile.kv, head_dim, kBf16Bytes)};
+}
+
+}  // namespace
+
+void parse_attention_type(const Fields& fields, std::string_view name, AttentionConfig& attention) {
+  std::string text = fields.text(name);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string known;
+  for (const TypeName& type : kTypeNames) {
+    if (text == type.text) {
+      attention.kernel = type.kernel;
+      attention.layout = type.layout;
+      return;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(type.text);
+  }
+  throw DataError(fields.where(name) + " is \"" + text + "\", expected one of " + known);
+}
+
+std::string attention_type(AttentionKernel kernel, KvLayout layout) {
+  for (const TypeName& type : kTypeNames) {
+    if (type.kernel == kernel && type.layout == layout) {
+      return std::string(type.text);
+    }
+  }
+  return {};
+}
+
+AttentionConfig AttentionConfig::read(const Fields& fields) {
+  AttentionConfig attention;
+  parse_attention_type(fields, "attention_type", attention);
+  attention.q_lengths = fields.integers("q_lengths");
+  attention.kv_lengths = fields.integers("kv_lengths");
+  const std::int64_t batch = integer_at_least(fields, "bs", 1);
+  for (const auto& [name, lengths] : {std::pair{"q_lengths", &attention.q_lengths},
+                                      std::pair{"kv_lengths", &attention.kv_lengths}}) {
+    if (static_cast<std::int64_t>(lengths->size()) != batch) {
+      throw DataError(fields.where(name) + " has " + std::to_string(lengths->size()) +
+                      " entries, expected bs = " + std::to_string(batch));
+    }
+    for (std::size_t i = 0; i < lengths->size(); ++i) {
+      if ((*lengths)[i] < 1) {
+        throw DataError(fields.where(name) + "[" + std::to_string(i) + "] is " +
+                        std::to_string((*lengths)[i]) + ", expected at least 1");
+      }
+    }
+  }
+  attention.query_heads = integer_at_least(fields, "nh", 1);
+  attention.kv_heads = integer_at_least(fields, "nkv", 1);
+  attention.head_dim = integer_at_least(fields, "hd", 1);
+  if (attention.query_heads % attention.kv_heads != 0) {
+    throw DataError(fields.where("nkv") + " is " + std::to_string(attention.kv_heads) +
+                    " with nh = " + std::to_string(attention.query_heads) +
+                    ", expected a number of KV heads that divides nh");
+  }
+  if (fields.has("causal")) {
+    attention.causal = fields.flag("causal");
+  }
+  return attention;
+}
+
+PipelineFeatures analyze(const AttentionConfig& attention, const HardwareSpec& hardware,
+                         const AnalysisOptions& options) {
+  check(attention);
+  const bool fa2 = resolved(attention.kernel, hardware) == AttentionKernel::fa2;
+  const AttentionSchedule schedule = fa2 ? schedule_fa2(attention, hardware, options.fa2_schedule)
+                                         : schedule_fa3(attention, hardware);
+  const AttentionTile& tile = schedule.tile;
+  const std::int64_t head_dim = attention.head_dim;
+  const TotalAndMax tensor = total_and_max(
+      schedule.loads, fa2 ? fa2_tensor_cost(tile, head_dim) : fa3_tensor_cost(tile, head_dim));
+  const TotalAndMax xu = total_and_max(schedule.loads, fa2 ? fa2_xu_cost(tile) : fa3_xu_cost(tile));
+  const TotalAndMax bytes = total_and_max(schedule.loads, load_bytes(tile, head_dim));
+  PipelineFeatures features;
+  features.tensor =
+      compute_pipe(static_cast<double>(tensor.total), static_cast<double>(tensor.sm_max),
+                   hardware.tensor_bf16_ops_per_cycle_sm, hardware);
+  features.xu = compute_pipe(static_cast<double>(xu.total), static_cast<double>(xu.sm_max),
+                             hardware.xu_ops_per_cycle_sm, hardware);
+  features.memory =
+      memory_pipe(static_cast<double>(bytes.total), static_cast<double>(bytes.sm_max), hardware);
+  return features;
+}
+
+}  // namespace pw

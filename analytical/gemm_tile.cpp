@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <cmath>
+
+#include "pw/gemm.h"
+#include "pw/int_math.h"
+
+namespace pw {
+namespace {
+
+constexpr std::int64_t kTileK = 64;
+constexpr double kElementBytes = 2;  // bf16
+
+struct TileShape {
+  std::int64_t m, n;
+};
+// In the order of preference among equals.
+constexpr TileShape kMenu[] = {{256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64},
+                               {64, 128},  {64, 64},   {32, 128},  {128, 32}, {32, 64},  {64, 32},
+                               {16, 64},   {64, 16},   {16, 128},  {32, 32}};
+constexpr std::int64_t kSplits[] = {1, 2, 3, 4, 6, 8, 16};
+
+// Rates of one GPU as the estimate uses them: sustained where known, bytes per microsecond.
+struct Rates {
+  double tensor_ops_per_cycle_sm;
+  double dram_bytes_per_us;
+  double l2_bytes_per_us;
+  double sms;
+  double freq_mhz;
+};
+
+Rates sustained_rates(const HardwareSpec& hardware) {
+  return {
+      hardware.tensor_bf16_ops_per_cycle_sm * hardware.sustained_tensor_fraction.value_or(1),
+      hardware.memory_bandwidth * hardware.sustained_dram_fraction.value_or(1) * 1e3,
+      hardware.l2_bandwidth * 1e3,
+      static_cast<double>(hardware.num_sms),
+      hardware.sm_freq_mhz,
+  };
+}
+
+// Duration of a kernel with tile `tile` and K cut into `split` slices: the slowest of tensor work
+// in waves, L2 traffic of all CTAs and DRAM traffic, plus the reduction over slices.
+double estimate_us(double m, double n, double k, const TileShape& tile, std::int64_t split,
+                   const Rates& rates) {
+  constexpr double kPrologueCycles = 800;
+  constexpr double kHalfRateTile = 12;  // harmonic tile side at which half the tensor rate is lost
+  constexpr double kCtasForFullDram = 0.75;  // per SM
+  constexpr double kReductionLaunchUs = 1;
+  constexpr double kReductionBytes = 8;  // fp32 partial sums, written and read
+  const auto tile_m = static_cast<double>(tile.m);
+  const auto tile_n = static_cast<double>(tile.n);
+  const auto slices = static_cast<double>(split);
+  const double depth = std::ceil(std::ceil(k / kTileK) / slices) * kTileK;
+  const double ctas = std::ceil(m / tile_m) * std::ceil(n / tile_n) * slices;
+  const double waves = std::ceil(ctas / rates.sms);
+  const double harmonic_side = tile_m * tile_n / (tile_m + tile_n);
+  const double tile_efficiency = harmonic_side / (harmonic_side + kHalfRateTile);
+  const double tensor_us =
+      waves *
+      (2 * tile_m * tile_n * depth / (rates.tensor_ops_per_cycle_sm * tile_efficiency) +
+       kPrologueCycles) /
+      rates.freq_mhz;
+  const double l2_us = ctas * (tile_m + tile_n) * depth * kElementBytes / rates.l2_bytes_per_us;
+  const double dram_us =
+      kElementBytes * (m * k + n * k + m * n) /
+      (rates.dram_bytes_per_us * std::min(1.0, ctas / (kCtasForFullDram * rates.sms)));
+  const double slowest = std::max({tensor_us, l2_us, dram_us});
+  if (split == 1) {
+    return slowest;
+  }
+  return slowest + kReductionLaunchUs + kReductionBytes * slices * m * n / rates.l2_bytes_per_us;
+}
+
+}  // namespace
+
+TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
+                               const HardwareSpec& hardware) {
+  constexpr double kClearlyBetter = 0.999;  // ties keep the earlier, larger tile
+  const Rates rates = sustained_rates(hardware);
+  TileSelection best;
+  for (const TileShape& tile : kMenu) {
+    for (const std::int64_t split : kSplits) {
+      if (split > 1 && ceil_div(k, kTileK) < 2 * split) {
+        break;
+      }
+      const double us = estimate_us(static_cast<double>(m), static_cast<double>(n),
+                                    static_cast<double>(k), tile, split, rates);
+      if (best.tile_m == 0 || us < best.estimate_us * kClearlyBetter) {
+        best = {tile.m, tile.n, split, us};
+      }
+    }
+  }
+  return best;
+}
+
+GemmTile choose_gemm_tile(const GemmConfig& gemm, GemmTilePolicy policy,
+                          const HardwareSpec& hardware) {
+  TileSelection selection{128, 128, 1, 0};
+  if (policy == GemmTilePolicy::selected) {
+    selection = select_gemm_tile(gemm.m, gemm.n, gemm.k, hardware);
+  }
+  const std::int64_t tiles =
+      checked_mul(ceil_div(gemm.m, selection.tile_m), ceil_div(gemm.n, selection.tile_n));
+  GemmTile tile{selection.tile_m, selection.tile_n, kTileK, checked_mul(tiles, selection.split),
+                selection.split > 1};
+  if (hardware.gemm_rules == GemmRules::sm90 && !tile.split_k) {
+    tile.cta_count = std::min(tiles, hardware.num_sms);  // persistent CTAs
+  }
+  return tile;
+}
+
+}  // namespace pw

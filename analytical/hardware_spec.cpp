@@ -1,0 +1,52 @@
+#include "pw/hardware_spec.h"
+
+#include <cmath>
+
+#include "pw/fields.h"
+
+namespace pw {
+
+std::string_view to_string(Architecture architecture) {
+  switch (architecture) {
+    case Architecture::ampere:
+      return "ampere";
+    case Architecture::ada:
+      return "ada";
+    case Architecture::hopper:
+      return "hopper";
+    case Architecture::blackwell:
+      return "blackwell";
+  }
+  return "";
+}
+
+std::string_view to_string(GemmRules rules) { return rules == GemmRules::sm90 ? "sm90" : "sm80"; }
+
+std::string_view to_string(Interconnect interconnect) {
+  return interconnect == Interconnect::nvlink ? "nvlink" : "pcie";
+}
+
+void check(const HardwareSpec& hardware) {
+  struct Rate {
+    const char* key;
+    double value;
+  };
+  const Rate rates[] = {
+      {"numSms", static_cast<double>(hardware.num_sms)},
+      {"smFreq", hardware.sm_freq_mhz},
+      {"tcBf16", hardware.tensor_bf16_ops_per_cycle_sm},
+      {"xuFp32", hardware.xu_ops_per_cycle_sm},
+      {"FmaFp32", hardware.fma_ops_per_cycle_sm},
+      {"memBandwidth", hardware.memory_bandwidth},
+      {"l2CacheBandwidth", hardware.l2_bandwidth},
+      {"sharedMemoryBandwidth", hardware.shared_bytes_per_cycle_sm},
+  };
+  for (const Rate& rate : rates) {
+    if (!std::isfinite(rate.value) || rate.value <= 0) {
+      throw DataError("hardware '" + hardware.stem + "': " + rate.key + " is " +
+                      std::to_string(rate.value) + ", expected a positive number");
+    }
+  }
+}
+
+}  // namespace pw

@@ -1,0 +1,92 @@
+#include "pw/moe.h"
+
+#include "pipes.h"
+#include "pw/int_math.h"
+#include "pw/operators.h"
+
+namespace pw {
+namespace {
+
+constexpr std::int64_t kBf16Bytes = 2;
+
+struct Block {
+  std::int64_t m, n;
+};
+
+// The Triton kernel's block sizes, by shared memory per SM (KiB): up to 100, up to 164, more.
+Block block_sizes(const MoeConfig& moe, double shared_memory_kib) {
+  const bool small = shared_memory_kib <= 100;
+  const bool medium = !small && shared_memory_kib <= 164;
+  Block block{16, 128};
+  if (moe.tokens > 2048) {
+    block.m = small ? (moe.experts < 64 ? 64 : 128) : (medium ? 64 : 128);
+  } else if (moe.tokens > 512) {
+    block.m = medium ? 64 : 128;
+  } else if (moe.tokens > 256) {
+    block.m = 64;
+  } else if (moe.tokens > 128) {
+    block.m = 32;
+  }
+  if (small) {
+    block.n = moe.hidden <= 1536 && moe.tokens <= 128 ? 16 : 64;
+  }
+  return block;
+}
+
+// Rows after each expert's share of the round-robin assignments is padded to whole blocks.
+std::int64_t padded_rows(const MoeConfig& moe, std::int64_t block_m) {
+  const std::int64_t assignments = checked_mul(moe.tokens, moe.top_k);
+  const std::int64_t quotient = assignments / moe.experts;
+  const std::int64_t fuller = assignments % moe.experts;
+  return checked_mul(block_m,
+                     checked_add(checked_mul(fuller, ceil_div(quotient + 1, block_m)),
+                                 checked_mul(moe.experts - fuller, ceil_div(quotient, block_m))));
+}
+
+}  // namespace
+
+MoeConfig MoeConfig::read(const Fields& fields) {
+  MoeConfig moe;
+  const std::string pass = fields.text("weight_type");
+  if (pass != "w13" && pass != "w2") {
+    throw DataError(fields.where("weight_type") + " is \"" + pass + "\", expected w13 or w2");
+  }
+  moe.pass = pass == "w13" ? Pass::w13 : Pass::w2;
+  moe.tokens = integer_at_least(fields, "M", 0);
+  moe.experts = integer_at_least(fields, "E", 1);
+  moe.top_k = integer_at_least(fields, "topk", 1);
+  moe.hidden = integer_at_least(fields, "H", 1);
+  moe.intermediate = integer_at_least(fields, "N", 1);
+  return moe;
+}
+
+PipelineFeatures analyze(const MoeConfig& moe, const HardwareSpec& hardware,
+                         const AnalysisOptions&) {
+  if (hardware.shared_memory_kib <= 0) {
+    throw DataError("hardware '" + hardware.stem +
+                    "' has no sharedMemorySize, which the MoE kernel needs");
+  }
+  if (moe.tokens < 0 || moe.experts < 1 || moe.top_k < 1 || moe.hidden < 1 ||
+      moe.intermediate < 1) {
+    throw DataError("a MoE pass needs M >= 0 and E, topk, H, N >= 1");
+  }
+  const Block block = block_sizes(moe, hardware.shared_memory_kib);
+  const bool w13 = moe.pass == MoeConfig::Pass::w13;
+  const std::int64_t out = w13 ? checked_mul(2, moe.intermediate) : moe.hidden;
+  const std::int64_t depth = w13 ? moe.hidden : moe.intermediate;
+  const std::int64_t rows = padded_rows(moe, block.m);
+  const std::int64_t ctas = checked_mul(rows / block.m, ceil_div(out, block.n));
+  const std::int64_t ctas_sm_max = ceil_div(ctas, hardware.num_sms);
+  const auto all_ops = static_cast<double>(checked_mul(2, rows, out, depth));
+  const double sm_max_ops =
+      ctas == 0 ? 0 : all_ops / static_cast<double>(ctas) * static_cast<double>(ctas_sm_max);
+  const std::int64_t cta_bytes = checked_mul(block.m + block.n, depth, kBf16Bytes);
+  PipelineFeatures features;
+  features.tensor =
+      compute_pipe(all_ops, sm_max_ops, hardware.tensor_bf16_ops_per_cycle_sm, hardware);
+  features.memory = memory_pipe(static_cast<double>(checked_mul(cta_bytes, ctas)),
+                                static_cast<double>(checked_mul(cta_bytes, ctas_sm_max)), hardware);
+  return features;
+}
+
+}  // namespace pw

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace pw {
+
+// The commands of pw-predict. Each adds its options to `app`; when the command line chooses it,
+// `action` becomes what the program has to do.
+using Action = std::function<int()>;
+void add_predict_workload(CLI::App& app, Action& action);   // the program without a subcommand
+void add_predict_operators(CLI::App& app, Action& action);  // `operators`
+void add_predict_info(CLI::App& app, Action& action);       // `info`
+
+}  // namespace pw

@@ -1,0 +1,161 @@
+#include <iostream>
+#include <memory>
+
+#include "app.h"
+#include "io/files.h"
+#include "predict.h"
+#include "predictor_options.h"
+#include "pw/prediction.h"
+#include "workload_options.h"
+
+namespace pw {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::optional<fs::path> workload_file;
+  WorkloadArguments workload;
+  PredictorArguments predictor;
+  std::string engine = "sglang";
+  std::optional<fs::path> output;
+  bool json = false;
+};
+
+Workload requested_workload(const Arguments& arguments) {
+  return arguments.workload_file ? read_workload(*arguments.workload_file)
+                                 : make_workload(arguments.workload);
+}
+
+std::vector<std::string> families_of(const Workload& workload) {
+  bool gemm = false, attention = false, rmsnorm = false, silu_mul = false;
+  for (const Iteration& iteration : workload.iterations) {
+    gemm = gemm || !iteration.gemms.empty();
+    attention = attention || !iteration.attention.empty();
+    rmsnorm = rmsnorm || !iteration.rmsnorm.empty();
+    silu_mul = silu_mul || !iteration.silu_mul.empty();
+  }
+  std::vector<std::string> families;
+  const auto add = [&](bool used, std::string_view name) {
+    if (used) families.emplace_back(name);
+  };
+  add(gemm, GemmConfig::kName);
+  add(attention, AttentionConfig::kName);
+  add(rmsnorm, RmsNormConfig::kName);
+  add(silu_mul, SiluMulConfig::kName);
+  return families;
+}
+
+bool communicates(const Workload& workload) {
+  for (const Iteration& iteration : workload.iterations) {
+    if (!iteration.communication.empty()) return true;
+  }
+  return false;
+}
+
+void add_provenance(Prediction& prediction, const Arguments& arguments,
+                    const std::vector<std::string>& families, const ModelSet& models,
+                    const std::string& collectives) {
+  auto& provenance = prediction.provenance;
+  provenance.emplace_back("tool", std::string("pw-predict ") + PW_VERSION);
+  if (arguments.workload_file) {
+    provenance.emplace_back("workload", file_provenance(*arguments.workload_file));
+  }
+  for (const std::string& family : families) {
+    const auto model = models.find(family);
+    provenance.emplace_back(family, model == models.end()
+                                        ? "analytic form"
+                                        : model->second.file + " sha256:" + model->second.sha256);
+  }
+  if (!collectives.empty()) {
+    provenance.emplace_back("collectives", collectives);
+  }
+}
+
+// One GPU: a file. Several: a folder with one file per GPU.
+void write_results(const Arguments& arguments, const std::vector<Prediction>& predictions) {
+  const bool rules = arguments.predictor.published_rules;
+  for (const Prediction& prediction : predictions) {
+    const std::string json = prediction_json(prediction, rules);
+    if (arguments.output) {
+      const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output);
+      const fs::path path =
+          folder ? *arguments.output / prediction_file_name(prediction) : *arguments.output;
+      write_file_atomic(path, json);
+      std::cerr << "wrote " << path.string() << '\n';
+    }
+    std::cout << (arguments.json ? json + "\n" : prediction_text(prediction) + "\n");
+  }
+}
+
+int predict(const Arguments& arguments) {
+  const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
+  std::vector<const HardwareSpec*> gpus;
+  for (const std::string& name : arguments.predictor.hardware) {
+    gpus.push_back(&catalog.get(name));
+  }
+  if (arguments.output && gpus.size() > 1 && fs::is_regular_file(*arguments.output)) {
+    throw DataError("--output " + arguments.output->string() +
+                    " is a file, expected a folder for the results of several GPUs");
+  }
+  const Workload workload = requested_workload(arguments);
+  const std::vector<std::string> families = families_of(workload);
+  const ModelSet models = load_models(arguments.predictor, families, false);
+  LoadedCollectives collectives;
+  if (communicates(workload)) {
+    collectives = load_collectives(arguments.predictor);
+  }
+  std::vector<Prediction> predictions;
+  for (const HardwareSpec* gpu : gpus) {
+    const OperatorPredictor predictor(*gpu, models, predictor_options(arguments.predictor));
+    Prediction prediction = predict_workload(workload, predictor, collectives.catalog);
+    prediction.engine = arguments.engine;
+    add_provenance(prediction, arguments, families, models, collectives.provenance);
+    predictions.push_back(std::move(prediction));
+  }
+  write_results(arguments, predictions);
+  return kDone;
+}
+
+}  // namespace
+
+void add_predict_workload(CLI::App& app, Action& action) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::Option* file = app.add_option("--workload", arguments->workload_file,
+                                     "Workload file, from pw-workload or published")
+                          ->option_text("FILE");
+  CLI::Option* hardware = app.add_option("--hardware", arguments->predictor.hardware,
+                                         "GPU by short or full name; several separated by commas")
+                              ->delimiter(',')
+                              ->option_text("GPU");
+  app.add_option("--output", arguments->output,
+                 "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
+      ->option_text("PATH");
+  app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
+  app.add_option("--engine", arguments->engine,
+                 "Serving engine whose measurements the result is to be compared with (recorded "
+                 "in the result)")
+      ->option_text("NAME");
+  const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
+  workload.model->excludes(file);
+  app.add_option("--collectives", arguments->predictor.collectives,
+                 "Collective models (collectives.json)")
+      ->option_text("FILE")
+      ->group("Models and data");
+  add_predictor_options(app, arguments->predictor);
+  app.parse_complete_callback([&app, &action, arguments, file, hardware, workload] {
+    if (!app.get_subcommands().empty()) {
+      return;
+    }
+    if (file->empty()) {
+      workload.require_requests();
+    }
+    if (hardware->empty()) {
+      throw CLI::RequiredError("--hardware");
+    }
+    arguments->workload.options.published_rules = arguments->predictor.published_rules;
+    action = [arguments] { return predict(*arguments); };
+  });
+}
+
+}  // namespace pw

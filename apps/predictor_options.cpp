@@ -1,0 +1,115 @@
+#include "predictor_options.h"
+
+#include <algorithm>
+#include <map>
+
+#include "io/files.h"
+#include "io/sha256.h"
+#include "pw/checkpoint.h"
+#include "pw/data_paths.h"
+
+namespace pw {
+namespace {
+
+namespace fs = std::filesystem;
+
+// --checkpoint gemm=FILE, by family.
+std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& arguments) {
+  std::map<std::string, fs::path> files;
+  for (const std::string& text : arguments.checkpoints) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      throw DataError("--checkpoint " + text + ", expected OPERATOR=FILE such as gemm=my.pt");
+    }
+    const std::string family = text.substr(0, equals);
+    operator_family(family);
+    if (!files.emplace(family, text.substr(equals + 1)).second) {
+      throw DataError("--checkpoint names operator '" + family + "' twice, expected one file each");
+    }
+  }
+  return files;
+}
+
+LoadedModel load_model(const std::string& family, const fs::path& path) {
+  LoadedModel loaded{load_checkpoint(path), path.filename().string(), sha256_hex(read_file(path))};
+  const std::string& trained_for = loaded.model->record().operator_name;
+  if (trained_for != family) {
+    throw DataError(path.string() + " is a model of operator '" + trained_for + "', expected '" +
+                    family + "'");
+  }
+  return loaded;
+}
+
+}  // namespace
+
+void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
+  app.add_option("--hardware-dir", arguments.hardware_folder, "Folder of GPU specs (*.json)")
+      ->option_text("FOLDER")
+      ->group("Models and data");
+  app.add_option("--checkpoints", arguments.checkpoint_folder,
+                 "Folder with <operator>.pt and collectives.json")
+      ->option_text("FOLDER")
+      ->group("Models and data");
+  app.add_option("--checkpoint", arguments.checkpoints,
+                 "Model of one operator, e.g. gemm=my.pt; may be repeated")
+      ->option_text("OPERATOR=FILE")
+      ->group("Models and data");
+  app.add_option("--gemm-table", arguments.gemm_table,
+                 "CSV of profiled GEMM launches whose nearest row lends its tile; without it tiles "
+                 "are selected analytically")
+      ->option_text("FILE")
+      ->group("Models and data");
+  app.add_flag("--published-rules", arguments.published_rules,
+               "Reproduce the original: its GEMM table lookup and its output keys alone")
+      ->group("Models and data");
+}
+
+HardwareCatalog hardware_catalog(const PredictorArguments& arguments) {
+  return HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
+}
+
+ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
+                     bool optional) {
+  const std::map<std::string, fs::path> given = given_checkpoints(arguments);
+  ModelSet models;
+  for (const std::string& family : families) {
+    const auto file = given.find(family);
+    if (file != given.end()) {
+      models[family] = load_model(family, file->second);
+      continue;
+    }
+    const fs::path path =
+        find_data_folder("checkpoints", arguments.checkpoint_folder) / (family + ".pt");
+    if (fs::exists(path)) {
+      models[family] = load_model(family, path);
+    } else if (!optional && !has_analytic_form(family)) {
+      throw DataError("no model for operator '" + family + "': " + path.string() +
+                      " does not exist; train one with pw-train, or give --checkpoint " + family +
+                      "=FILE or --checkpoints FOLDER");
+    }
+  }
+  return models;
+}
+
+OperatorPredictorOptions predictor_options(const PredictorArguments& arguments) {
+  OperatorPredictorOptions options;
+  if (arguments.gemm_table) {
+    options.gemm_tiles = TileTable::read(*arguments.gemm_table);
+  }
+  options.tile_lookup = arguments.published_rules ? TileLookup::published : TileLookup::nearest_log;
+  return options;
+}
+
+LoadedCollectives load_collectives(const PredictorArguments& arguments) {
+  const fs::path path =
+      arguments.collectives
+          ? *arguments.collectives
+          : find_data_folder("checkpoints", arguments.checkpoint_folder) / "collectives.json";
+  return {CollectiveCatalog::read(path), file_provenance(path)};
+}
+
+std::string file_provenance(const fs::path& path) {
+  return path.filename().string() + " sha256:" + sha256_hex(read_file(path));
+}
+
+}  // namespace pw

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "pw/collective.h"
+#include "pw/hardware_catalog.h"
+#include "pw/operator_predictor.h"
+
+namespace pw {
+
+// The options of pw-predict that say which models answer and for which GPUs.
+struct PredictorArguments {
+  std::vector<std::string> hardware;  // stems, full names or aliases
+  std::optional<std::filesystem::path> hardware_folder;
+  std::optional<std::filesystem::path> checkpoint_folder;
+  std::vector<std::string> checkpoints;  // "gemm=my.pt"
+  std::optional<std::filesystem::path> collectives;
+  std::optional<std::filesystem::path> gemm_table;
+  bool published_rules = false;
+};
+
+void add_predictor_options(CLI::App& app, PredictorArguments& arguments);
+
+HardwareCatalog hardware_catalog(const PredictorArguments& arguments);
+
+// The checkpoints of `families`: the file given for it, else <folder>/<family>.pt. A family without
+// a file is left out if it has an analytic form or `optional` is set, otherwise it is a DataError.
+ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
+                     bool optional);
+
+OperatorPredictorOptions predictor_options(const PredictorArguments& arguments);
+
+// The collective models and where they come from (file name and SHA-256).
+struct LoadedCollectives {
+  CollectiveCatalog catalog;
+  std::string provenance;
+};
+LoadedCollectives load_collectives(const PredictorArguments& arguments);
+
+// "gemm.pt sha256:0123456789ab": enough to recognise a file by.
+std::string file_provenance(const std::filesystem::path& path);
+
+}  // namespace pw

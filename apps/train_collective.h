@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace pw {
+
+// Adds `collective` to `parent`: fits the curves of checkpoints/collectives.json to profiled
+// durations. When it is chosen on the command line, `action` becomes what the program has to do.
+void add_collective_command(CLI::App& parent, std::function<int()>& action);
+
+}  // namespace pw

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "pw/workload.h"
+
+namespace pw {
+
+// The options of pw-workload and pw-predict that say what runs: model, requests, parallelism.
+struct WorkloadArguments {
+  std::string model;  // a config.json, or the stem of a shipped one
+  std::optional<std::filesystem::path> config_folder;
+  std::optional<std::filesystem::path> trace;
+  std::optional<std::int64_t> batch;
+  std::int64_t offset = 0;
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  WorkloadOptions options;  // published_rules is an option of each program
+};
+
+struct WorkloadOptionHandles {
+  CLI::Option* model = nullptr;
+  CLI::Option* trace = nullptr;
+  CLI::Option* input_tokens = nullptr;
+
+  // Throws a usage error unless the model and a trace or request lengths were given.
+  void require_requests() const;
+};
+WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arguments);
+
+Workload make_workload(const WorkloadArguments& arguments);
+
+}  // namespace pw

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pw/hardware_spec.h"
+#include "pw/model_record.h"
+#include "pw/operators.h"
+#include "pw/tile_table.h"
+
+namespace pw {
+
+// A checkpoint in use.
+struct LoadedModel {
+  std::shared_ptr<const OperatorModel> model;
+  std::string file;    // file name without folders
+  std::string sha256;  // of the file
+};
+using ModelSet = std::map<std::string, LoadedModel>;  // by operator family
+
+// A feature outside the range that the model was fitted on.
+struct RangeViolation {
+  std::string feature;
+  double value = 0;
+  double bound = 0;  // the training minimum or maximum that it passes
+
+  // How many times beyond the bound, at least 1.
+  double factor() const;
+};
+std::string describe(const RangeViolation& violation);
+
+// Whether a family is predicted without a checkpoint: rmsnorm and siluandmul.
+bool has_analytic_form(std::string_view family);
+
+struct OperatorPrediction {
+  double duration_us = 0;
+  std::optional<double> overall_perf;       // absent for the analytic form
+  std::optional<RangeViolation> violation;  // the feature furthest out of range
+};
+
+struct OperatorPredictorOptions {
+  std::optional<TileTable> gemm_tiles;
+  TileLookup tile_lookup = TileLookup::nearest_log;
+};
+
+// Durations of single operators on one GPU. A family with a checkpoint is predicted by it; rmsnorm
+// and siluandmul have an analytic form otherwise; anything else without a checkpoint is a
+// DataError.
+class OperatorPredictor {
+ public:
+  OperatorPredictor(HardwareSpec hardware, ModelSet models, OperatorPredictorOptions options = {});
+
+  const HardwareSpec& hardware() const { return hardware_; }
+  const ModelSet& models() const { return models_; }
+
+  // One prediction per config, each finite and positive. Configs of one family are evaluated in
+  // one forward pass. Throws DataError when a model's output is 0 or not finite.
+  std::vector<OperatorPrediction> predict(const std::vector<OperatorConfig>& configs) const;
+
+  // The features that the family's model (or, without one, default options) sees.
+  PipelineFeatures features(const OperatorConfig& config) const;
+
+  // What a reader of results must know whatever the operator: GPU not in a model's training data,
+  // tiles borrowed from another GPU.
+  std::vector<std::string> standing_notes(const std::string& family) const;
+
+ private:
+  OperatorConfig with_tile(const OperatorConfig& config) const;
+  void predict_family(const OperatorModel& model, const std::vector<OperatorConfig>& configs,
+                      const std::vector<std::size_t>& members,
+                      std::vector<OperatorPrediction>& results) const;
+
+  HardwareSpec hardware_;
+  ModelSet models_;
+  OperatorPredictorOptions options_;
+};
+
+}  // namespace pw

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pw/collective.h"
+#include "pw/hardware_spec.h"
+#include "pw/memory_footprint.h"
+#include "pw/operator_predictor.h"
+#include "pw/workload.h"
+
+namespace pw {
+
+// The groups of operators in the order in which they are summed and reported.
+enum class OperatorGroup { gemm, attention, rmsnorm, siluandmul, communication };
+std::string_view to_string(OperatorGroup group);
+
+struct OperatorTime {
+  OperatorGroup group = OperatorGroup::gemm;
+  std::string name;        // "qkv_proj"; for attention, rmsnorm, siluandmul the group's name
+  double single_us = 0;    // one call
+  std::int64_t count = 0;  // calls per iteration
+
+  double total_us() const { return single_us * static_cast<double>(count); }
+};
+
+struct IterationTime {
+  std::int64_t number = 0;
+  Phase phase = Phase::prefill;
+  std::vector<OperatorTime> operators;
+  double total_us = 0;  // plain sum in the order of `operators`
+};
+
+struct PredictionSummary {
+  double prefill_us = 0;         // sum over prefill iterations
+  double decode_average_us = 0;  // mean over decode iterations, 0 without any
+  double decode_total_us = 0;
+  double total_us = 0;
+  std::int64_t decode_steps = 0;
+};
+
+// How long a workload takes on one GPU (per rank, all pipeline stages one after the other).
+struct Prediction {
+  HardwareSpec hardware;
+  std::string model;     // as in the workload: "Qwen2ForCausalLM"
+  std::string config;    // model stem, "Qwen2.5-14B"; empty when the workload does not tell
+  std::string trace;     // trace stem; empty when unknown
+  std::string workload;  // workload stem
+  std::int64_t tp_size = 1;
+  std::int64_t pp_size = 1;
+  std::int64_t requests = 0;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;  // of all requests, the first token of each included
+  std::vector<IterationTime> iterations;
+  PredictionSummary summary;
+  MemoryFootprint memory;
+  std::vector<std::string> notes;
+  std::string engine = "sglang";  // the serving engine whose measurements it is compared with
+  std::vector<std::pair<std::string, std::string>> provenance;  // what made this result
+
+  // Whether weights and KV cache fit the GPU's memory; true when that is not known.
+  bool fits() const;
+};
+
+// Equal operators are computed once. Throws DataError for an operator without a model.
+Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
+                            const CollectiveCatalog& collectives);
+
+// The published JSON (keys of the original first and in its order, milliseconds rounded to 6
+// decimals); `case`, `notes` and `provenance` follow unless `published_rules`.
+std::string prediction_json(const Prediction& prediction, bool published_rules);
+// For a terminal: phases, tokens per second, memory, a table of operators with shares, notes.
+std::string prediction_text(const Prediction& prediction);
+// "<workload stem>_<GPU stem, spaces as _>.json"
+std::string prediction_file_name(const Prediction& prediction);
+
+}  // namespace pw

@@ -1,0 +1,88 @@
+#include <algorithm>
+
+#include "io/json_file.h"
+#include "pw/prediction.h"
+
+namespace pw {
+namespace {
+
+// Milliseconds as the published files print them.
+double file_ms(double us) { return round_decimals(us / 1000, 6); }
+
+Json time_json(const OperatorTime& time) {
+  return {{"single_duration_ms", file_ms(time.single_us)},
+          {"count", time.count},
+          {"total_duration_ms", file_ms(time.total_us())}};
+}
+
+Json iteration_json(const IterationTime& iteration) {
+  Json durations = Json::object();
+  for (const OperatorTime& time : iteration.operators) {
+    const std::string group(to_string(time.group));
+    if (time.group == OperatorGroup::gemm || time.group == OperatorGroup::communication) {
+      durations[group][time.name] = time_json(time);
+    } else {
+      durations[group] = time_json(time);
+    }
+  }
+  return {{"iteration", iteration.number},
+          {"phase", std::string(to_string(iteration.phase))},
+          {"operator_durations", durations},
+          {"total_duration_ms", file_ms(iteration.total_us)}};
+}
+
+Json case_json(const Prediction& p) {
+  return {{"model", p.config},
+          {"trace", p.trace},
+          {"engine", p.engine},
+          {"hardware", p.hardware.stem},
+          {"requests", p.requests},
+          {"prompt_tokens", p.prompt_tokens},
+          {"output_tokens", p.output_tokens}};
+}
+
+Json memory_json(const Prediction& p) {
+  Json memory{{"weight_bytes", p.memory.weight_bytes}, {"kv_cache_bytes", p.memory.kv_cache_bytes}};
+  if (p.hardware.global_memory_bytes > 0) {
+    memory["capacity_bytes"] = p.hardware.global_memory_bytes;
+    memory["fits"] = p.fits();
+  }
+  return memory;
+}
+
+}  // namespace
+
+std::string prediction_json(const Prediction& p, bool published_rules) {
+  Json iterations = Json::array();
+  for (const IterationTime& iteration : p.iterations) {
+    iterations.push_back(iteration_json(iteration));
+  }
+  Json json{{"model", p.model},
+            {"hardware", p.hardware.name},
+            {"tp_size", p.tp_size},
+            {"pp_size", p.pp_size},
+            {"iterations", std::move(iterations)},
+            {"summary",
+             {{"prefill_duration_ms", file_ms(p.summary.prefill_us)},
+              {"decode_avg_duration_ms", file_ms(p.summary.decode_average_us)},
+              {"decode_total_duration_ms", file_ms(p.summary.decode_total_us)},
+              {"total_duration_ms", file_ms(p.summary.total_us)}}}};
+  if (!published_rules) {
+    json["case"] = case_json(p);
+    json["memory"] = memory_json(p);
+    json["notes"] = p.notes;
+    json["provenance"] = Json::object();
+    for (const auto& [key, value] : p.provenance) {
+      json["provenance"][key] = value;
+    }
+  }
+  return to_json_text(json);
+}
+
+std::string prediction_file_name(const Prediction& p) {
+  std::string name = p.workload + "_" + p.hardware.stem + ".json";
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+}  // namespace pw

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "pw/prediction.h"
+
+namespace pw {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof buffer, pattern, values...);
+  return buffer;
+}
+
+double to_ms(double us) { return us / 1000; }
+
+// "12 345.6": thousands apart, so that long and short times line up and stay readable.
+std::string grouped(double value, int decimals) {
+  std::string text = format("%.*f", decimals, value);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  for (std::size_t i = point; i > 3 && i - 3 > (text[0] == '-' ? 1u : 0u); i -= 3) {
+    text.insert(i - 3, " ");
+  }
+  return text;
+}
+
+// One line of the operator table.
+struct Row {
+  std::string name;
+  double prefill_us = 0;
+  double decode_us = 0;  // all steps
+  double total_us() const { return prefill_us + decode_us; }
+};
+
+std::vector<Row> operator_rows(const Prediction& p) {
+  std::vector<Row> rows;
+  for (const IterationTime& iteration : p.iterations) {
+    for (const OperatorTime& time : iteration.operators) {
+      auto row =
+          std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == time.name; });
+      if (row == rows.end()) {
+        row = rows.insert(rows.end(), Row{time.name, 0, 0});
+      }
+      (iteration.phase == Phase::prefill ? row->prefill_us : row->decode_us) += time.total_us();
+    }
+  }
+  return rows;
+}
+
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+double per_second(std::int64_t count, double us) {
+  return us > 0 ? static_cast<double>(count) / (us * 1e-6) : 0;
+}
+
+std::string headline(const Prediction& p) {
+  std::string text = (p.config.empty() ? p.model : p.config) + " on " + p.hardware.name + ", tp " +
+                     std::to_string(p.tp_size) + ", pp " + std::to_string(p.pp_size);
+  if (!p.trace.empty()) {
+    text += ", trace " + p.trace;
+  }
+  return text + "\n" +
+         format("%lld requests, %s prompt tokens, %s output tokens\n\n",
+                static_cast<long long>(p.requests),
+                grouped(static_cast<double>(p.prompt_tokens), 0).c_str(),
+                grouped(static_cast<double>(p.output_tokens), 0).c_str());
+}
+
+std::string phases(const Prediction& p) {
+  const PredictionSummary& s = p.summary;
+  std::string text;
+  if (s.prefill_us > 0) {
+    text += format("  prefill       %12s ms   %s prompt tokens/s\n",
+                   grouped(to_ms(s.prefill_us), 2).c_str(),
+                   grouped(per_second(p.prompt_tokens, s.prefill_us), 0).c_str());
+  }
+  if (s.decode_steps > 0) {
+    const std::int64_t decoded = p.output_tokens - p.requests;
+    text += format("  decode step   %12s ms   mean of %lld steps, %s output tokens/s\n",
+                   grouped(to_ms(s.decode_average_us), 2).c_str(),
+                   static_cast<long long>(s.decode_steps),
+                   grouped(per_second(decoded, s.decode_total_us), 0).c_str());
+  }
+  text += format("  total         %12s ms   %s output tokens/s\n",
+                 grouped(to_ms(s.total_us), 2).c_str(),
+                 grouped(per_second(p.output_tokens, s.total_us), 0).c_str());
+  return text;
+}
+
+std::string memory_line(const Prediction& p) {
+  const auto gb = [](std::int64_t bytes) { return static_cast<double>(bytes) * 1e-9; };
+  std::string text = format("  memory        %12s GB   per GPU: %.1f weights + %.1f KV cache",
+                            grouped(gb(p.memory.weight_bytes + p.memory.kv_cache_bytes), 1).c_str(),
+                            gb(p.memory.weight_bytes), gb(p.memory.kv_cache_bytes));
+  if (p.hardware.global_memory_bytes > 0) {
+    text += format(" of %.1f: %s", gb(p.hardware.global_memory_bytes),
+                   p.fits() ? "fits" : "DOES NOT FIT");
+  }
+  return text + "\n";
+}
+
+std::string table(const Prediction& p) {
+  const PredictionSummary& s = p.summary;
+  const double steps = static_cast<double>(std::max<std::int64_t>(1, s.decode_steps));
+  std::string text = format("\n  %-14s %12s %7s %14s %7s %12s %7s\n", "operator", "prefill ms",
+                            "share", "ms/decode step", "share", "total ms", "share");
+  const auto line = [&](const Row& row) {
+    text += format("  %-14s %12s %6.1f%% %14.3f %6.1f%% %12s %6.1f%%\n", row.name.c_str(),
+                   grouped(to_ms(row.prefill_us), 2).c_str(), percent(row.prefill_us, s.prefill_us),
+                   to_ms(row.decode_us) / steps, percent(row.decode_us, s.decode_total_us),
+                   grouped(to_ms(row.total_us()), 2).c_str(), percent(row.total_us(), s.total_us));
+  };
+  for (const Row& row : operator_rows(p)) {
+    line(row);
+  }
+  line({"sum", s.prefill_us, s.decode_total_us});
+  return text;
+}
+
+}  // namespace
+
+std::string prediction_text(const Prediction& p) {
+  std::string text = headline(p) + phases(p) + memory_line(p) + table(p);
+  for (std::size_t i = 0; i < p.notes.size(); ++i) {
+    text += (i == 0 ? "\n  note: " : "  note: ") + p.notes[i] + "\n";
+  }
+  return text;
+}
+
+}  // namespace pw

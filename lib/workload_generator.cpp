@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <stdexcept>
+
+#include "comma_list.h"
+#include "parallel_split.h"
+#include "pw/fields.h"
+#include "pw/int_math.h"
+#include "pw/workload.h"
+
+namespace pw {
+namespace {
+
+// bf16 hidden states of one token, per unit of hidden_size: an all-reduce moves them once, a stage
+// hands over the hidden state and the residual.
+constexpr std::int64_t kAllReduceBytes = 2;
+constexpr std::int64_t kSendRecvBytes = 4;
+
+AttentionKernel effective_kernel(AttentionKernel kernel, const WorkloadOptions& options) {
+  const bool open = kernel == AttentionKernel::automatic;
+  return open && options.published_rules ? AttentionKernel::fa2 : kernel;
+}
+
+// Tokens that each request generates.
+std::vector<std::int64_t> output_lengths(const Trace& trace, bool published_rules) {
+  std::vector<std::int64_t> lengths;
+  for (const Request& request : trace.requests) {
+    lengths.push_back(published_rules ? trace.requests.front().output_tokens
+                                      : request.output_tokens);
+  }
+  return lengths;
+}
+
+void check_size(const Trace& trace, const std::vector<std::int64_t>& outputs) {
+  const std::int64_t iterations = *std::max_element(outputs.begin(), outputs.end());
+  const std::int64_t lengths = std::accumulate(outputs.begin(), outputs.end(), std::int64_t{0});
+  if (iterations > kMaxIterations || lengths > kMaxListedLengths) {
+    throw DataError("trace " + trace.stem + " needs " + std::to_string(iterations) +
+                    " iterations with " + std::to_string(lengths) +
+                    " request lengths, expected at most " + std::to_string(kMaxIterations) +
+                    " and " + std::to_string(kMaxListedLengths) +
+                    "; choose fewer requests or shorter outputs");
+  }
+}
+
+std::vector<GemmEntry> gemms(const ModelConfig& model, const RankShape& rank,
+                             const Iteration& iteration, std::int64_t tokens) {
+  const std::int64_t h = model.hidden_size;
+  const std::int64_t layers = model.num_hidden_layers;
+  const auto requests = static_cast<std::int64_t>(iteration.q_lengths.size());
+  const std::int64_t attention_width = checked_mul(rank.query_heads, model.head_dim);
+  const std::int64_t gate_up_width = 2 * rank.intermediate_size;
+  return {
+      {"qkv_proj", "ColumnParallelLinear", {tokens, rank.qkv_width, h, {}}, layers},
+      {"o_proj", "RowParallelLinear", {tokens, h, attention_width, {}}, layers},
+      {"gate_up_proj", "MergedColumnParallelLinear", {tokens, gate_up_width, h, {}}, layers},
+      {"down_proj", "RowParallelLinear", {tokens, h, rank.intermediate_size, {}}, layers},
+      // Only the last token of each request needs logits.
+      {"lm_head", "Linear", {requests, rank.vocab_size, h, {}}, 1},
+  };
+}
+
+AttentionConfig attention(const ModelConfig& model, const RankShape& rank,
+                          const Iteration& iteration, const WorkloadOptions& options) {
+  const bool prefill = iteration.phase == Phase::prefill;
+  AttentionConfig config;
+  config.kernel =
+      effective_kernel(prefill ? options.prefill_kernel : options.decode_kernel, options);
+  config.layout = prefill ? KvLayout::ragged : KvLayout::paged;
+  config.q_lengths = iteration.q_lengths;
+  config.kv_lengths = iteration.kv_lengths;
+  config.query_heads = rank.query_heads;
+  config.kv_heads = rank.kv_heads;
+  config.head_dim = model.head_dim;
+  return config;
+}
+
+std::vector<CommunicationEntry> communication(const ModelConfig& model, std::int64_t tokens,
+                                              const WorkloadOptions& options) {
+  std::vector<CommunicationEntry> entries;
+  if (options.tp_size > 1) {
+    entries.push_back({"all_reduce", "collective",
+                       checked_mul(kAllReduceBytes, tokens, model.hidden_size),
+                       2 * model.num_hidden_layers});
+  }
+  if (options.pp_size > 1) {
+    entries.push_back({"send_recv", "p2p", checked_mul(kSendRecvBytes, tokens, model.hidden_size),
+                       options.pp_size - 1});
+  }
+  return entries;
+}
+
+// Fills in the operators of an iteration that has its lengths.
+void add_operators(Iteration& iteration, const ModelConfig& model, const RankShape& rank,
+                   const WorkloadOptions& options) {
+  const std::int64_t layers = model.num_hidden_layers;
+  const std::int64_t tokens = num_tokens(iteration);
+  iteration.gemms = gemms(model, rank, iteration, tokens);
+  iteration.attention = {{attention(model, rank, iteration, options), layers}};
+  // One more for the norm before lm_head.
+  const std::int64_t norms = checked_add(checked_mul(options.rmsnorm_per_layer, layers), 1);
+  iteration.rmsnorm = {{{tokens, model.hidden_size}, norms}};
+  iteration.silu_mul = {{{tokens, 2 * rank.intermediate_size}, layers}};
+  iteration.communication = communication(model, tokens, options);
+}
+
+// Every prompt, then one step per further token for the requests that still want one.
+std::vector<Iteration> iterations(const ModelConfig& model, const Trace& trace,
+                                  const RankShape& rank, const WorkloadOptions& options) {
+  const std::vector<std::int64_t> outputs = output_lengths(trace, options.published_rules);
+  check_size(trace, outputs);
+  std::vector<std::size_t> running(trace.requests.size());
+  std::iota(running.begin(), running.end(), std::size_t{0});
+  std::vector<Iteration> all;
+  for (std::int64_t step = 0; !running.empty(); ++step) {
+    Iteration iteration;
+    iteration.number = step + 1;
+    iteration.phase = step == 0 ? Phase::prefill : Phase::decode;
+    for (const std::size_t i : running) {
+      const std::int64_t prompt = trace.requests[i].input_tokens;
+      iteration.q_lengths.push_back(step == 0 ? prompt : 1);
+      iteration.kv_lengths.push_back(prompt + step);
+    }
+    add_operators(iteration, model, rank, options);
+    all.push_back(std::move(iteration));
+    running.erase(std::remove_if(running.begin(), running.end(),
+                                 [&](std::size_t i) { return outputs[i] <= step + 1; }),
+                  running.end());
+  }
+  return all;
+}
+
+std::string stage_note(const std::vector<std::int64_t>& stages) {
+  std::vector<std::string> sizes;
+  for (const std::int64_t layers : stages) {
+    sizes.push_back(std::to_string(layers));
+  }
+  return "pipeline stages of " + comma_list(sizes) +
+         " layers; each iteration lists all stages, which run one after the other";
+}
+
+std::vector<std::string> notes(const ModelConfig& model, const Trace& trace,
+                               const std::vector<std::int64_t>& stages,
+                               const WorkloadOptions& options) {
+  std::vector<std::string> all = model.notes;
+  all.insert(all.end(), trace.notes.begin(), trace.notes.end());
+  const auto by_output = [](const Request& a, const Request& b) {
+    return a.output_tokens < b.output_tokens;
+  };
+  const auto [shortest, longest] =
+      std::minmax_element(trace.requests.begin(), trace.requests.end(), by_output);
+  if (shortest->output_tokens != longest->output_tokens) {
+    all.push_back("output lengths differ, " + std::to_string(shortest->output_tokens) + " to " +
+                  std::to_string(longest->output_tokens) + " tokens: " +
+                  (options.published_rules
+                       ? "the first request's " +
+                             std::to_string(trace.requests.front().output_tokens) +
+                             " is used for all (published rules)"
+                       : "each request leaves the batch when it has all its tokens"));
+  }
+  if (stages.size() > 1) {
+    all.push_back(stage_note(stages));
+  }
+  return all;
+}
+
+}  // namespace
+
+Workload generate_workload(const ModelConfig& model, const Trace& trace,
+                           const WorkloadOptions& options) {
+  if (trace.requests.empty()) {
+    throw DataError("trace " + trace.stem + " has no requests, expected at least one");
+  }
+  const std::vector<std::int64_t> stages =
+      split_into_stages(model.num_hidden_layers, options.pp_size);
+  Workload workload;
+  workload.model = model;
+  workload.stem = std::filesystem::path(workload_file_name(model, trace, options)).stem().string();
+  workload.trace = trace.stem;
+  workload.tp_size = options.tp_size;
+  workload.pp_size = options.pp_size;
+  workload.notes = notes(model, trace, stages, options);
+  try {
+    const RankShape rank = split_over_ranks(model, options.tp_size, options.published_rules);
+    workload.iterations = iterations(model, trace, rank, options);
+  } catch (const std::overflow_error&) {
+    throw DataError("model " + model.stem + " with trace " + trace.stem +
+                    ": a size exceeds 2^63, expected realistic dimensions and lengths");
+  }
+  return workload;
+}
+
+std::string workload_file_name(const ModelConfig& model, const Trace& trace,
+                               const WorkloadOptions& options) {
+  const std::string type =
+      attention_type(effective_kernel(options.prefill_kernel, options), KvLayout::ragged);
+  return model.stem + "_" + trace.stem + "_" + type.substr(0, type.find('_')) + "_tp" +
+         std::to_string(options.tp_size) + "_pp" + std::to_string(options.pp_size) + ".json";
+}
+
+}  // namespace pw

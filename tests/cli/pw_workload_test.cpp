@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/run_program.h"
+#include "io/files.h"
+#include "lib/temporary_folder.h"
+#include "pw/workload.h"
+
+namespace pw {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kProgram[] = PW_WORKLOAD_PROGRAM;
+constexpr char kTrace[] = "num_prefill_tokens,num_decode_tokens,output_tokens\n30,9,3\n70,9,2\n";
+
+std::size_t json_files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::count_if(fs::recursive_directory_iterator(folder), fs::recursive_directory_iterator(),
+                    [](const auto& entry) { return entry.path().extension() == ".json"; }));
+}
+
+TEST(PwWorkload, WritesEqualRequestsIntoTheCurrentFolder) {
+  const TemporaryFolder folder;
+  const ProgramResult result = run_program(folder.path(), kProgram,
+                                           {"--model", "Qwen2.5-14B", "--batch", "8", "--input-len",
+                                            "3500", "--output-len", "3", "--tp", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "./Qwen2.5-14B_8x3500+3_auto_tp2_pp1.json\n");
+  EXPECT_THAT(result.errors, HasSubstr("Qwen2.5-14B, 8 requests with 28000 prompt tokens, "
+                                       "2 decode steps, tp 2, pp 1\n"));
+  const Workload workload = read_workload(folder.path() / "Qwen2.5-14B_8x3500+3_auto_tp2_pp1.json");
+  EXPECT_EQ(workload.iterations.size(), 3u);
+  EXPECT_EQ(workload.model.stem, "Qwen2.5-14B");
+  EXPECT_EQ(workload.trace, "8x3500+3");
+}
+
+TEST(PwWorkload, ReadsATraceAndSaysWhatItAssumed) {
+  const TemporaryFolder folder;
+  folder.file("demo.csv", kTrace);
+  const ProgramResult result =
+      run_program(folder.path(), kProgram,
+                  {"--model", "Qwen3-32B", "--trace", "demo.csv", "--tp", "2", "--pp", "2",
+                   "--prefill-backend", "fa3", "--output", "new/folder"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "new/folder/Qwen3-32B_demo_fa3_tp2_pp2.json\n");
+  EXPECT_THAT(result.errors, HasSubstr("note: output lengths: column output_tokens"));
+  EXPECT_THAT(result.errors, HasSubstr("note: output lengths differ, 2 to 3 tokens"));
+  EXPECT_THAT(result.errors, HasSubstr("note: pipeline stages of 32, 32 layers"));
+  const Workload workload =
+      read_workload(folder.path() / "new/folder/Qwen3-32B_demo_fa3_tp2_pp2.json");
+  EXPECT_EQ(workload.iterations[2].kv_lengths, std::vector<std::int64_t>{32});
+}
+
+TEST(PwWorkload, SelectsPartOfATrace) {
+  const TemporaryFolder folder;
+  folder.file("demo.csv", kTrace);
+  const ProgramResult result = run_program(
+      folder.path(), kProgram,
+      {"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--batch", "1", "--offset", "1"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "./Qwen2.5-14B_demo_1_from1_auto_tp1_pp1.json\n");
+}
+
+TEST(PwWorkload, WritesThePublishedFormatOnRequest) {
+  const TemporaryFolder folder;
+  folder.file("demo.csv", kTrace);
+  const ProgramResult result = run_program(folder.path(), kProgram,
+                                           {"--model", "Qwen2.5-14B", "--trace", "demo.csv",
+                                            "--published-rules", "--rmsnorm-per-layer", "4"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const fs::path path = folder.path() / "Qwen2.5-14B_demo_fa2_tp1_pp1.json";
+  const Workload workload = read_workload(path);
+  EXPECT_EQ(workload_json(workload, true), read_file(path));
+  EXPECT_EQ(workload.iterations[0].rmsnorm[0].count, 4 * 48 + 1);
+  EXPECT_EQ(workload.iterations[2].q_lengths.size(), 2u);
+  EXPECT_THAT(result.errors, HasSubstr("the first request's 3 is used for all"));
+}
+
+struct Refused {
+  std::vector<std::string> arguments;
+  int exit_code;
+  const char* message;
+};
+
+TEST(PwWorkload, RefusesInOneLineAndWritesNothing) {
+  const TemporaryFolder folder;
+  folder.file("demo.csv", kTrace);
+  folder.file("zero.csv", "num_prefill_tokens,output_tokens\n0,4\n");
+  folder.file("chat.txt", "[{\"id\": \"x1\"}]");
+  const Refused cases[] = {
+      {{}, 2, "--model is required"},
+      {{"--model", "Qwen2.5-14B"}, 2, "--trace, or --batch with --input-len and --output-len"},
+      {{"--model", "Qwen2.5-14B", "--batch", "8"}, 2, "--trace, or --batch with"},
+      {{"--model", "Qwen2.5-14B", "--batch", "8", "--input-len", "9"}, 2, "--output-len"},
+      {{"--model", "Qwen2.5-14B", "--input-len", "9", "--output-len", "9"}, 2, "--batch"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--batch", "1", "--input-len", "9",
+        "--output-len", "9"},
+       2,
+       "excludes"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--prefill-backend", "fa9"}, 2, "fa9"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--rmsnorm-per-layer", "3"}, 2, "3"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--tp", "two"}, 2, "two"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--tp", "3"},
+       3,
+       "num_attention_heads 40 is not divisible by 3"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--pp", "49"},
+       3,
+       "pp_size 49 > num_hidden_layers 48"},
+      {{"--model", "Qwen2.5-14B", "--trace", "zero.csv"}, 3, "line 2: num_prefill_tokens is '0'"},
+      {{"--model", "Qwen2.5-14B", "--trace", "chat.txt"}, 3, "CSV expected"},
+      {{"--model", "Qwen2.5-14B", "--trace", "absent.csv"}, 3, "absent.csv"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--batch", "3"}, 3, "batch size"},
+      {{"--model", "No-Such-Model", "--trace", "demo.csv"}, 3, "Qwen2.5-14B"},
+      {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--output", "demo.csv"}, 3, "demo.csv"},
+  };
+  for (const Refused& refused : cases) {
+    SCOPED_TRACE(testing::PrintToString(refused.arguments));
+    const ProgramResult result = run_program(folder.path(), kProgram, refused.arguments);
+    EXPECT_EQ(result.exit_code, refused.exit_code);
+    EXPECT_EQ(result.output, "");
+    EXPECT_THAT(result.errors, HasSubstr(refused.message));
+    if (refused.exit_code == 3) {
+      EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+    }
+    EXPECT_EQ(json_files_in(folder.path()), 0u);
+  }
+}
+
+TEST(PwWorkload, HelpTellsUnitsAndExamples) {
+  const TemporaryFolder folder;
+  const ProgramResult result = run_program(folder.path(), kProgram, {"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* text : {"--input-len TOKENS", "--published-rules",
+                           "Examples:", "num_prefill_tokens", "Exit code:"}) {
+    EXPECT_THAT(result.output, HasSubstr(text));
+  }
+}
+
+}  // namespace
+}  // namespace pw

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "pw/model_config.h"
+
+namespace pw {
+
+// A small invented model with `kv_heads` KV heads for 16 query heads, tp sizes 1 to 16.
+inline ModelConfig demo_model(std::int64_t kv_heads = 2) {
+  ModelConfig model;
+  model.stem = "Demo";
+  model.architecture = "DemoForCausalLM";
+  model.hidden_size = 2048;
+  model.num_attention_heads = 16;
+  model.num_key_value_heads = kv_heads;
+  model.head_dim = 128;
+  model.intermediate_size = 5632;
+  model.vocab_size = 32000;
+  model.num_hidden_layers = 4;
+  return model;
+}
+
+// Dimensions of the published Qwen/Qwen2.5-14B.
+inline ModelConfig qwen2_5_14b() {
+  ModelConfig model;
+  model.stem = "Qwen2.5-14B";
+  model.architecture = "Qwen2ForCausalLM";
+  model.hidden_size = 5120;
+  model.num_attention_heads = 40;
+  model.num_key_value_heads = 8;
+  model.head_dim = 128;
+  model.intermediate_size = 13824;
+  model.vocab_size = 152064;
+  model.num_hidden_layers = 48;
+  return model;
+}
+
+}  // namespace pw

@@ -1,0 +1,50 @@
+// The example files that ship: every row is read, and its invented duration is possible.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "io/csv_table.h"
+#include "pw/data_paths.h"
+#include "pw/hardware_catalog.h"
+#include "pw/operators.h"
+#include "pw/trace.h"
+
+namespace pw {
+namespace {
+
+class OperatorExample : public testing::TestWithParam<std::string> {};
+
+TEST_P(OperatorExample, HasPossibleRows) {
+  const OperatorFamily& family = operator_family(GetParam());
+  const HardwareCatalog catalog = HardwareCatalog::read(find_data_folder("hardware", {}));
+  const CsvTable table =
+      CsvTable::read(find_data_folder("dataset", {}) / "examples" / (GetParam() + ".csv"));
+  table.require_no_bad_lines();
+  EXPECT_GE(table.rows(), 4);
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    const CsvRow row(table, i);
+    const HardwareSpec& hardware = catalog.get(row.text("hardware"));
+    const PipelineFeatures features = analyze_operator(family.read(row), hardware);
+    EXPECT_LT(efficiency_of(ideal_cycles<double>(features), row.number("avg_duration"), hardware),
+              1)
+        << row.where("avg_duration") << ": faster than the GPU's peak";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OperatorExample,
+                         testing::Values("gemm", "gemm_fp8", "attn", "rmsnorm", "siluandmul",
+                                         "moe"));
+
+TEST(TraceExample, HasEightLongPrompts) {
+  const Trace trace =
+      read_trace(find_data_folder("workload", {}) / "examples" / "arxiv_like_8.csv");
+  EXPECT_EQ(trace.requests.size(), 8);
+  for (const Request& request : trace.requests) {
+    EXPECT_GE(request.input_tokens, 2000);
+    EXPECT_LE(request.input_tokens, 4000);
+    EXPECT_EQ(request.output_tokens, 128);
+  }
+}
+
+}  // namespace
+}  // namespace pw
