@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pw/hardware_catalog.h"
@@ -12,11 +13,31 @@
 
 namespace pw {
 
+// Keeps the rows whose cell in `column` is one of `values`, or with `exclude` the others; cells are
+// compared as text.
+struct RowFilter {
+  std::string column;
+  std::vector<std::string> values;
+  bool exclude = false;
+};
+// "source=a|b" or "hardware!=NVIDIA L40". Throws DataError for anything else.
+RowFilter parse_row_filter(std::string_view text);
+std::string to_string(const RowFilter& filter);
+
+// Rows that were left out for one reason.
+struct DroppedRows {
+  static constexpr std::size_t kMaxExamples = 10;
+
+  std::int64_t rows = 0;
+  std::vector<std::string> examples;  // file, line and what was found, for the first rows
+};
+
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
 // `features` (rows x family features, row-major, raw values).
 struct Dataset {
   const OperatorFamily* family = nullptr;
   AnalysisOptions analysis;
+  std::vector<RowFilter> filters;
   std::vector<double> features;
   std::vector<double> ideal_cycles;
   std::vector<double> duration_us;
@@ -27,18 +48,26 @@ struct Dataset {
   std::vector<std::size_t> line;        // in that file
   std::vector<std::string> hardware_names;
   std::vector<DataFile> files;
-  std::map<std::string, std::int64_t> dropped;  // reason -> rows left out
+  std::map<std::string, DroppedRows> dropped;  // by reason
 
   std::size_t rows() const { return duration_us.size(); }
   std::size_t width() const { return family->features->size(); }
 };
 
+// "gemm.csv:17": where a row stands.
+std::string row_place(const Dataset& data, std::size_t row);
+
+// "2 avg_duration is empty, 1 unknown GPU 'L4'": the reasons and their rows.
+std::string summary(const std::map<std::string, DroppedRows>& dropped);
+
 // Reads any number of CSVs: the family's problem columns, `avg_duration` (us) and `hardware` (full
-// name or alias). Feature columns that are present are compared with our own values (1e-9
-// relative) and a difference is an error that names the line. Rows that cannot be used (non-finite
-// or non-positive duration, impossible problem, unknown GPU) are dropped and counted by reason;
-// no usable row at all is an error.
+// name or alias). Feature columns and overall_perf, where present, are compared with our own values
+// (1e-9 relative) and a difference is an error that names the line. Rows that cannot be used
+// (wrong number of fields, non-finite or non-positive duration, impossible problem, unknown GPU)
+// are dropped and counted by reason; no usable row at all is an error. So are rows that would be
+// faster than the GPU's peak, because their unit cannot be microseconds.
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const OperatorFamily& family,
-                     const HardwareCatalog& catalog, const AnalysisOptions& analysis);
+                     const HardwareCatalog& catalog, const AnalysisOptions& analysis,
+                     const std::vector<RowFilter>& filters = {});
 
 }  // namespace pw
