@@ -68,7 +68,12 @@ std::vector<std::vector<Planned>> plan(const Workload& workload, DistinctOperato
   for (const Iteration& iteration : workload.iterations) {
     std::vector<Planned> planned;
     const auto add = [&](OperatorGroup group, const std::string& name, const auto& entry) {
-      planned.push_back({{group, name, 0, entry.count}, distinct.index(entry.config)});
+      Planned summand;
+      summand.time.group = group;
+      summand.time.name = name;
+      summand.time.count = entry.count;
+      summand.distinct = distinct.index(entry.config);
+      planned.push_back(std::move(summand));
     };
     for (const GemmEntry& entry : iteration.gemms) {
       add(OperatorGroup::gemm, entry.name, entry);
