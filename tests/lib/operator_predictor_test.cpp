@@ -102,9 +102,10 @@ TEST(OperatorPredictor, TellsWhenTheGpuIsNotInTheTrainingData) {
   const auto model = constant_model("gemm", 0.5f);
   model->record().hardware_rows = {{"NVIDIA H800", 10}};
   const ModelSet models{{"gemm", loaded(model)}};
-  EXPECT_TRUE(OperatorPredictor(test_hopper(), models).standing_notes("gemm").empty());
-  EXPECT_THAT(OperatorPredictor(test_ampere(), models).standing_notes("gemm"),
-              testing::ElementsAre(HasSubstr("not in the training data")));
+  EXPECT_FALSE(OperatorPredictor(test_hopper(), models).is_unseen_gpu("gemm"));
+  EXPECT_TRUE(OperatorPredictor(test_ampere(), models).is_unseen_gpu("gemm"));
+  model->record().hardware_rows.clear();  // a record that does not tell
+  EXPECT_FALSE(OperatorPredictor(test_ampere(), models).is_unseen_gpu("gemm"));
 }
 
 }  // namespace
