@@ -83,6 +83,7 @@ void TrainingProgress::print() {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto done = static_cast<double>(last_.epoch + 1);
   const double left = seconds / done * static_cast<double>(last_.epochs) - seconds;
+  printed_epoch_ = last_.epoch;
   stream_ << (on_terminal_ ? "\r\x1b[K" : "")
           << formatted(
                  "epoch %lld of at most %lld: loss %.5f, validation %.5f (best %.5f at %lld), "
@@ -94,7 +95,9 @@ void TrainingProgress::print() {
 }
 
 void TrainingProgress::finish() {
-  print();
+  if (printed_epoch_ != last_.epoch) {
+    print();
+  }
   stream_ << (on_terminal_ ? "\n" : "") << "kept epoch " << best_.epoch + 1 << " of "
           << last_.epoch + 1 << std::endl;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <ostream>
 
 #include "pw/dataset.h"
@@ -31,6 +32,7 @@ class TrainingProgress {
   bool on_terminal_;
   EpochReport last_;
   EpochReport best_;
+  std::int64_t printed_epoch_ = -1;
   Clock::time_point start_ = Clock::now();
   Clock::time_point next_ = start_;
 };

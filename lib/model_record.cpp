@@ -122,6 +122,14 @@ AnalysisOptions parse_analysis(const JsonFields& record, const std::string& orig
   }
 }
 
+const OperatorFamily& family_of(const ModelRecord& record, const std::string& origin) {
+  try {
+    return operator_family(record.operator_name);
+  } catch (const DataError& error) {
+    throw DataError(origin + ": " + error.what());
+  }
+}
+
 void check_version(const JsonFields& record) {
   const std::int64_t version = integer_at_least(record, "format_version", 1);
   if (version > ModelRecord::kFormatVersion) {
@@ -189,7 +197,7 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
 }
 
 FeatureTable record_features(const ModelRecord& record, const std::string& origin) {
-  const OperatorFamily& family = operator_family(record.operator_name);
+  const OperatorFamily& family = family_of(record, origin);
   if (record.features.empty()) {
     throw DataError(origin + ": the model of " + record.operator_name + " lists no feature");
   }

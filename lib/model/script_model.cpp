@@ -36,7 +36,13 @@ void check_weights(const torch::jit::Module& module, std::size_t features,
   }
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// LibTorch's messages are a traceback with the reason in its last line, or a reason with a
+// backtrace behind it.
+std::string short_reason(const std::string& message) {
+  const std::size_t reason = message.find("RuntimeError: ");
+  const std::size_t begin = reason == std::string::npos ? 0 : reason;
+  return message.substr(begin, message.find('\n', begin) - begin);
+}
 
 std::string saved_bytes(const torch::jit::Module& module,
                         const torch::jit::ExtraFilesMap& extra_files) {
@@ -61,10 +67,12 @@ ScriptModel::ScriptModel(torch::jit::Module module, ModelRecord record, std::str
       throw DataError(origin_ + ": the model gives " + found.str() +
                       " for two rows, expected one float per row");
     }
-  } catch (const c10::Error& error) {
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::exception& error) {
     throw DataError(origin_ + ": the model cannot be evaluated on " +
                     std::to_string(record_.features.size()) +
-                    " features: " + first_line(error.what_without_backtrace()));
+                    " features: " + short_reason(error.what()));
   }
 }
 

@@ -32,7 +32,8 @@ void check_options(const MlpOptions& o) {
     require(value >= least, name, std::to_string(value), "at least " + std::to_string(least));
   };
   const auto between = [](const char* name, double value, double least, double most) {
-    require(value >= least && value <= most, name, python_repr(value),
+    require(value >= least && value <= most, name,
+            std::isfinite(value) ? python_repr(value) : std::to_string(value),
             "between " + python_repr(least) + " and " + python_repr(most));
   };
   constexpr double kMax = std::numeric_limits<double>::max();

@@ -13,7 +13,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 const HardwareCatalog& catalog() {
   static const HardwareCatalog shipped =
