@@ -117,9 +117,11 @@ std::vector<ResultRow> predict_rows(const CsvTable& csv, const OperatorFamily& f
       continue;
     }
     const std::vector<OperatorPrediction> predicted = predictor.predict(configs);
-    const std::vector<std::string> standing = predictor.standing_notes(std::string(family.name));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::vector<std::string> notes = standing;
+      std::vector<std::string> notes;
+      if (predictor.is_unseen_gpu(std::string(family.name))) {
+        notes.push_back("hardware not in training data");
+      }
       if (predicted[i].violation) {
         notes.push_back("out of range: " + describe(*predicted[i].violation));
       }

@@ -149,25 +149,23 @@ void OperatorPredictor::predict_family(const OperatorModel& model,
   }
 }
 
-std::vector<std::string> OperatorPredictor::standing_notes(const std::string& family) const {
-  std::vector<std::string> notes;
+bool OperatorPredictor::is_unseen_gpu(const std::string& family) const {
   const auto found = models_.find(family);
-  if (found != models_.end()) {
-    const auto& trained = found->second.model->record().hardware_rows;
-    const bool seen = std::any_of(trained.begin(), trained.end(),
-                                  [&](const auto& entry) { return entry.first == hardware_.name; });
-    if (!trained.empty() && !seen) {
-      notes.push_back(family + ": " + hardware_.name +
-                      " was not in the training data, the model transfers from other GPUs");
-    }
+  if (found == models_.end()) {
+    return false;
   }
-  if (family == GemmConfig::kName && options_.gemm_tiles) {
-    const std::string& lender = options_.gemm_tiles->rows_for(hardware_);
-    if (lender != hardware_.name) {
-      notes.push_back("gemm: tiles are taken from the rows of " + lender);
-    }
+  const auto& trained = found->second.model->record().hardware_rows;
+  return !trained.empty() && std::none_of(trained.begin(), trained.end(), [&](const auto& entry) {
+    return entry.first == hardware_.name;
+  });
+}
+
+std::optional<std::string> OperatorPredictor::tile_lender() const {
+  if (!options_.gemm_tiles) {
+    return std::nullopt;
   }
-  return notes;
+  const std::string& lender = options_.gemm_tiles->rows_for(hardware_);
+  return lender == hardware_.name ? std::nullopt : std::optional(lender);
 }
 
 }  // namespace pw

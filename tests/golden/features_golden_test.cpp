@@ -7,6 +7,7 @@
 #include "io/csv_table.h"
 #include "pw/hardware_catalog.h"
 #include "pw/operators.h"
+#include "pw/ratios.h"
 #include "support/reference.h"
 
 namespace pw {
@@ -77,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
                     GoldenFile{"data/published_rows/attn.csv", "attn", 236},
                     GoldenFile{"data/published_rows/rmsnorm.csv", "rmsnorm", 117},
                     GoldenFile{"data/published_rows/siluandmul.csv", "siluandmul", 126}),
-    [](const auto& info) {
-      std::string name = info.param.path;
+    [](const auto& instance) {
+      std::string name = instance.param.path;
       for (char& c : name) {
         c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
       }
@@ -112,23 +113,59 @@ TEST(FeaturesGoldenFaithful, BusiestSmOfSevenRows) {
   }
 }
 
-TEST(TileSelectionGolden, EveryRow) {
+HardwareSpec with_rates(HardwareSpec hardware, const Fields& fields) {
+  hardware.sustained_tensor_fraction = fields.number("eta");
+  hardware.sustained_dram_fraction = fields.number("beta");
+  return hardware;
+}
+
+void expect_near(double found, double expected, const std::string& where) {
+  ASSERT_NEAR(found, expected, kTolerance * std::max(1.0, std::abs(expected))) << where;
+}
+
+void expect_ratios(const RatioFeatures& ratios, const std::vector<std::string_view>& names,
+                   const Fields& fields) {
+  expect_near(ratios.bound_us, fields.number("bound_us"), fields.where("bound_us"));
+  ASSERT_EQ(ratios.values.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    expect_near(ratios.values[i], fields.number(names[i]), fields.where(names[i]));
+  }
+}
+
+TEST(RatioGolden, GemmTileSelectionAndRatios) {
   PW_REFERENCE_OR_SKIP(reference);
   const HardwareCatalog catalog = HardwareCatalog::read(shipped("hardware"));
   const CsvTable csv = CsvTable::read(reference / "golden/recipe_gemm.csv");
   ASSERT_GT(csv.rows(), 100u);
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     const CsvRow fields(csv, row);
-    HardwareSpec hardware = catalog.get(fields.text("hardware"));
-    hardware.sustained_tensor_fraction = fields.number("eta");
-    hardware.sustained_dram_fraction = fields.number("beta");
-    const TileSelection tile =
-        select_gemm_tile(fields.integer("M"), fields.integer("N"), fields.integer("K"), hardware);
+    const HardwareSpec hardware = with_rates(catalog.get(fields.text("hardware")), fields);
+    GemmConfig gemm = GemmConfig{fields.integer("M"), fields.integer("N"), fields.integer("K")};
+    gemm.weight_copies = fields.number("copies");
+    const TileSelection tile = select_gemm_tile(gemm.m, gemm.n, gemm.k, hardware);
     ASSERT_EQ(tile.tile_m, fields.integer("tile_M")) << fields.where("tile_M");
     ASSERT_EQ(tile.tile_n, fields.integer("tile_N")) << fields.where("tile_N");
     ASSERT_EQ(tile.split, fields.integer("split")) << fields.where("split");
-    const double expected = fields.number("selected_us");
-    ASSERT_NEAR(tile.estimate_us, expected, kTolerance * expected) << fields.where("selected_us");
+    expect_near(tile.estimate_us, fields.number("selected_us"), fields.where("selected_us"));
+    expect_ratios(gemm_ratios(gemm, hardware), gemm_ratio_names(), fields);
+  }
+}
+
+TEST(RatioGolden, Attention) {
+  PW_REFERENCE_OR_SKIP(reference);
+  const HardwareCatalog catalog = HardwareCatalog::read(shipped("hardware"));
+  const CsvTable csv = CsvTable::read(reference / "golden/recipe_attn.csv");
+  ASSERT_GT(csv.rows(), 50u);
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    const CsvRow fields(csv, row);
+    AttentionConfig attention;
+    attention.q_lengths = fields.integers("q_lengths");
+    attention.kv_lengths = fields.integers("kv_lengths");
+    attention.query_heads = fields.integer("nh");
+    attention.kv_heads = fields.integer("nkv");
+    attention.head_dim = fields.integer("hd");
+    expect_ratios(attention_ratios(attention, catalog.get(fields.text("hardware"))),
+                  attention_ratio_names(), fields);
   }
 }
 

@@ -63,9 +63,10 @@ class OperatorPredictor {
   // The features that the family's model (or, without one, default options) sees.
   PipelineFeatures features(const OperatorConfig& config) const;
 
-  // What a reader of results must know whatever the operator: GPU not in a model's training data,
-  // tiles borrowed from another GPU.
-  std::vector<std::string> standing_notes(const std::string& family) const;
+  // Whether the family's model was trained without this GPU. False when the record does not tell.
+  bool is_unseen_gpu(const std::string& family) const;
+  // The full name of the GPU whose rows of the GEMM table answer, if it is another one.
+  std::optional<std::string> tile_lender() const;
 
  private:
   OperatorConfig with_tile(const OperatorConfig& config) const;
