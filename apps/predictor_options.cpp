@@ -59,8 +59,10 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
                  "are selected analytically")
       ->option_text("FILE")
       ->group("Models and data");
-  app.add_flag("--published-rules", arguments.published_rules,
-               "Reproduce the original: its GEMM table lookup and its output keys alone")
+  app.add_flag(
+         "--published-rules", arguments.published_rules,
+         "Reproduce the original: its GEMM table lookup, its use of collective forests and its "
+         "output keys alone")
       ->group("Models and data");
 }
 
@@ -105,7 +107,9 @@ LoadedCollectives load_collectives(const PredictorArguments& arguments) {
       arguments.collectives
           ? *arguments.collectives
           : find_data_folder("checkpoints", arguments.checkpoint_folder) / "collectives.json";
-  return {CollectiveCatalog::read(path), file_provenance(path)};
+  const WorkerRules rules =
+      arguments.published_rules ? WorkerRules::published : WorkerRules::scaled;
+  return {CollectiveCatalog::read(path, rules), file_provenance(path)};
 }
 
 std::string file_provenance(const fs::path& path) {
