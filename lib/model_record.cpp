@@ -154,7 +154,6 @@ std::string record_json(const ModelRecord& record) {
   Json json = {{"format_version", ModelRecord::kFormatVersion},
                {"operator", record.operator_name},
                {"kind", to_string(record.kind)},
-               {"attention_layout", record.attention_layout},
                {"features", record.features},
                {"analysis",
                 {{"fa2_schedule", to_string(record.analysis.fa2_schedule)},
@@ -164,6 +163,9 @@ std::string record_json(const ModelRecord& record) {
                {"data", Json::array()},
                {"training", Json::object()},
                {"metrics", Json::object()}};
+  if (!record.attention_layout.empty()) {
+    json["attention_layout"] = record.attention_layout;
+  }
   for (const auto& [name, rows] : record.hardware_rows) {
     json["hardware_rows"][name] = rows;
   }
