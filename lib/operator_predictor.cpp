@@ -27,19 +27,24 @@ std::optional<double> analytic_us(const OperatorConfig& config, const HardwareSp
       config);
 }
 
+// A feature as the network sees it before scaling.
+double network_input(ModelKind kind, double value) {
+  return kind == ModelKind::efficiency ? std::log1p(value) : value;
+}
+
 std::optional<RangeViolation> worst_violation(const ModelRecord& record, const float* features) {
   std::optional<RangeViolation> worst;
   for (std::size_t i = 0; i < record.feature_ranges.size(); ++i) {
-    const double value = features[i];
-    // The bounds as the network saw them: rounded to float like the value.
-    const double low = static_cast<float>(record.feature_ranges[i].min);
-    const double high = static_cast<float>(record.feature_ranges[i].max);
-    if (value >= low && value <= high) {
-      continue;
-    }
-    const RangeViolation violation{record.features[i], value, value < low ? low : high};
-    if (!worst || violation.factor() > worst->factor()) {
-      worst = violation;
+    const FeatureRange& range = record.feature_ranges[i];
+    const double bound = features[i] < range.min ? range.min : range.max;
+    const double low = network_input(record.kind, range.min);
+    const double high = network_input(record.kind, range.max);
+    const double value = network_input(record.kind, features[i]);
+    const double beyond = std::max(low - value, value - high);
+    // A feature that was constant in training has no width: any other value is far out.
+    const double distance = high > low ? beyond / (high - low) : (beyond > 1e-6 ? 1 : 0);
+    if (distance > kRangeMargin && (!worst || distance > worst->distance)) {
+      worst = RangeViolation{record.features[i], features[i], bound, distance};
     }
   }
   return worst;
@@ -58,11 +63,6 @@ double usable_output(ModelKind kind, double output, const OperatorConfig& config
 
 }  // namespace
 
-double RangeViolation::factor() const {
-  const double low = std::min(value, bound);
-  return low > 0 ? std::max(value, bound) / low : HUGE_VAL;
-}
-
 std::vector<std::string> model_names(const OperatorConfig& config) {
   const std::string family(operator_family(config).name);
   if (const auto* attention = std::get_if<AttentionConfig>(&config)) {
@@ -78,7 +78,8 @@ bool has_analytic_form(std::string_view family) {
 std::string describe(const RangeViolation& violation) {
   std::ostringstream text;
   text << violation.feature << ' ' << violation.value << ", training range "
-       << (violation.value < violation.bound ? "from " : "up to ") << violation.bound;
+       << (violation.value < violation.bound ? "from " : "up to ") << violation.bound << ", "
+       << std::lround(100 * violation.distance) << " % of its width beyond";
   return text.str();
 }
 

@@ -120,7 +120,7 @@ void note_violations(const std::vector<OperatorConfig>& configs,
       continue;
     }
     if (family.outside++ == 0 ||
-        predictions[i].violation->factor() > predictions[family.worst].violation->factor()) {
+        predictions[i].violation->distance > predictions[family.worst].violation->distance) {
       family.worst = i;
     }
   }

@@ -111,10 +111,8 @@ TEST(OperatorPredictor, NamesTheFamilyWithoutAModel) {
 
 TEST(OperatorPredictor, FlagsTheFeatureFurthestOutOfRange) {
   const auto model = constant_model("gemm", 0.5f);
-  const PipelineFeatures f = analyze_operator(kGemm, test_ampere());
-  for (const Feature& feature : *operator_family("gemm").features) {
-    const double value = feature.of(f);
-    model->record().feature_ranges.push_back({value, value, value, 0});
+  for (const double value : model_input(kGemm, test_ampere(), ModelKind::efficiency, {}).features) {
+    model->record().feature_ranges.push_back({value / 4, value * 4, value, value});
   }
   const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
   GemmConfig larger = kGemm;
@@ -122,8 +120,19 @@ TEST(OperatorPredictor, FlagsTheFeatureFurthestOutOfRange) {
   const auto predictions = predictor.predict({kGemm, larger});
   EXPECT_FALSE(predictions[0].violation.has_value());
   ASSERT_TRUE(predictions[1].violation.has_value());
-  EXPECT_NEAR(predictions[1].violation->factor(), 64, 1);
+  EXPECT_GT(predictions[1].violation->value, predictions[1].violation->bound);
+  // 64 times the value in a range of 4 to 4: ln 16 beyond it of ln 16 in all.
+  EXPECT_NEAR(predictions[1].violation->distance, 1, 0.01);
   EXPECT_THAT(describe(*predictions[1].violation), HasSubstr("training range up to"));
+}
+
+TEST(OperatorPredictor, DoesNotFlagWhatIsHardlyOutOfRange) {
+  const auto model = constant_model("gemm", 0.5f);
+  for (const double value : model_input(kGemm, test_ampere(), ModelKind::efficiency, {}).features) {
+    model->record().feature_ranges.push_back({value / 16, value / 1.001, value, value});
+  }
+  const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
+  EXPECT_FALSE(predictor.predict({kGemm}).front().violation.has_value());
 }
 
 TEST(OperatorPredictor, TellsWhenTheGpuIsNotInTheTrainingData) {

@@ -25,14 +25,15 @@ using ModelSet = std::map<std::string, LoadedModel>;
 // The names under which a model for the config may be found, first the most special.
 std::vector<std::string> model_names(const OperatorConfig& config);
 
-// A feature outside the range that the model was fitted on.
+// A feature outside the range that the model was fitted on, by more than kRangeMargin of the
+// range's width in the network's input: logarithms for efficiency models, ratio features as they
+// are.
+inline constexpr double kRangeMargin = 0.01;
 struct RangeViolation {
   std::string feature;
   double value = 0;
-  double bound = 0;  // the training minimum or maximum that it passes
-
-  // How many times beyond the bound, at least 1.
-  double factor() const;
+  double bound = 0;     // the training minimum or maximum that it passes
+  double distance = 0;  // beyond the bound, as a fraction of the training range's width
 };
 std::string describe(const RangeViolation& violation);
 
