@@ -43,12 +43,12 @@ AnalysisOptions analysis_of(const Options& options) {
 
 Dataset read(const std::vector<fs::path>& paths, const Options& options,
              const HardwareCatalog& catalog, const char* what) {
-  std::vector<RowFilter> filters;
+  DatasetOptions dataset;
+  dataset.analysis = analysis_of(options);
   for (const std::string& text : options.where) {
-    filters.push_back(parse_row_filter(text));
+    dataset.filters.push_back(parse_row_filter(text));
   }
-  Dataset data = read_dataset(paths, operator_family(options.operator_name), catalog,
-                              analysis_of(options), filters);
+  Dataset data = read_dataset(paths, operator_family(options.operator_name), catalog, dataset);
   for (DataFile& file : data.files) {
     file.source = options.source;
   }

@@ -141,13 +141,16 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
   std::string unseen;
   bool gemm = false;
   for (const OperatorFamily& family : operator_families()) {
-    const bool used = std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
+    const auto is_of_family = [&](const OperatorConfig& c) {
       return operator_family(c).name == family.name;
-    });
-    if (used && predictor.is_unseen_gpu(std::string(family.name))) {
+    };
+    if (std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
+          return is_of_family(c) && predictor.is_unseen_gpu(c);
+        })) {
       unseen += (unseen.empty() ? "" : ", ") + std::string(family.name);
     }
-    gemm = gemm || (used && family.name == GemmConfig::kName);
+    gemm = gemm || (family.name == GemmConfig::kName &&
+                    std::any_of(configs.begin(), configs.end(), is_of_family));
   }
   if (!unseen.empty()) {
     notes.add(unseen + ": trained without " + predictor.hardware().name +

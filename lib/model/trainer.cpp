@@ -126,7 +126,7 @@ Named options_of(const MlpOptions& o) {
 
 void append_data_notes(const Dataset& data, const std::string& prefix, Named& notes) {
   std::string filters;
-  for (const RowFilter& filter : data.filters) {
+  for (const RowFilter& filter : data.options.filters) {
     filters += (filters.empty() ? "" : ", ") + to_string(filter);
   }
   if (!filters.empty()) {
@@ -141,10 +141,10 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const MlpOption
                       const Split& split) {
   ModelRecord record;
   record.operator_name = train.family->name;
-  for (const Feature& feature : *train.family->features) {
-    record.features.emplace_back(feature.name);
-  }
-  record.analysis = train.analysis;
+  record.kind = train.options.kind;
+  record.attention_layout = train.attention_layout;
+  record.features = train.feature_names;
+  record.analysis = train.options.analysis;
   record.feature_ranges = feature_ranges(train);
   record.hardware_rows = hardware_rows(train);
   record.data = train.files;

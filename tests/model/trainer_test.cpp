@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 Dataset synthetic_data(std::int64_t shapes, std::int64_t first = 0) {
   Dataset data;
   data.family = &operator_family("gemm");
-  data.analysis.gemm_tile = GemmTilePolicy::fixed_128;
+  data.options.analysis.gemm_tile = GemmTilePolicy::fixed_128;
   data.files = {{"synthetic.csv", "", 0, ""}};
   const HardwareSpec gpus[] = {test_ampere(), test_hopper()};
   data.hardware_names = {gpus[0].name, gpus[1].name};
@@ -34,14 +34,14 @@ Dataset synthetic_data(std::int64_t shapes, std::int64_t first = 0) {
     const GemmConfig gemm{1 + shape * 37 % 4096, 128 + shape * 53 % 8192, 256 + shape * 71 % 4096,
                           std::nullopt};
     for (std::uint32_t gpu = 0; gpu < 2; ++gpu) {
-      const PipelineFeatures features = analyze(gemm, gpus[gpu], data.analysis);
+      const PipelineFeatures features = analyze(gemm, gpus[gpu], data.options.analysis);
       const double cycles = ideal_cycles<double>(features);
       const double bound_us =
           std::max(cycles, features.memory.global_cycles) / gpus[gpu].sm_freq_mhz;
       for (const Feature& feature : *data.family->features) {
         data.features.push_back(feature.of(features));
       }
-      data.ideal_cycles.push_back(cycles);
+      data.reference_us.push_back(cycles / gpus[gpu].sm_freq_mhz);
       data.duration_us.push_back(2 + 1.2 * bound_us);
       data.efficiency.push_back(efficiency_of(cycles, data.duration_us.back(), gpus[gpu]));
       data.hardware.push_back(gpu);
