@@ -154,7 +154,7 @@ TEST_F(TrainerTest, SameSeedSameBytesWhateverTheFileName) {
 TEST_F(TrainerTest, RecordsWhatTheModelWasFittedOn) {
   Dataset data = synthetic_data(40);
   data.files[0].sha256 = "00ff";
-  data.filters = {parse_row_filter("source=a|b")};
+  data.options.filters = {parse_row_filter("source=a|b")};
   data.dropped["unknown GPU 'X'"].rows = 2;
   const ModelRecord record = train(data, quick_options(2));
   EXPECT_EQ(record.operator_name, "gemm");
