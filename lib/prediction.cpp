@@ -221,6 +221,8 @@ std::string_view to_string(OperatorGroup group) {
       return "siluandmul";
     case OperatorGroup::communication:
       return "communication";
+    case OperatorGroup::engine:
+      return "engine";
   }
   return "";
 }
@@ -231,7 +233,8 @@ bool Prediction::fits() const {
 }
 
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
-                            const CollectiveCatalog& collectives) {
+                            const CollectiveCatalog& collectives,
+                            const std::optional<EngineProfile>& engine) {
   const HardwareSpec& hardware = predictor.hardware();
   Prediction result;
   result.hardware = hardware;
@@ -242,6 +245,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   result.tp_size = workload.tp_size;
   result.pp_size = workload.pp_size;
   result.memory = memory_footprint(workload);
+  result.engine = engine ? engine->name : "";
 
   DistinctOperators distinct;
   std::vector<std::vector<Planned>> planned = plan(workload, distinct);
@@ -269,6 +273,12 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
       notes.add(estimate.note);
       time.operators.push_back(
           {OperatorGroup::communication, entry.name, estimate.duration_us, entry.count});
+    }
+    if (engine) {
+      for (const EngineOperator& extra : engine_operators(workload, iteration, hardware, *engine)) {
+        time.operators.push_back(
+            {OperatorGroup::engine, std::string(extra.name), extra.single_us, extra.count});
+      }
     }
     for (const OperatorTime& operation : time.operators) {
       time.total_us += operation.total_us();
