@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pw/comparison.h"
+
+namespace pw {
+
+inline constexpr char kNotAvailable[] = "n/a";
+
+// "12.30"; "n/a" when empty.
+std::string fixed(std::optional<double> value, int decimals);
+
+// Rounded to `decimals`, as short as it parses back: "12.3"; "n/a" when empty.
+std::string shortest(std::optional<double> value, int decimals);
+
+// "SGLang", "vLLM".
+std::string engine_title(std::string_view engine);
+
+// Rows of cells, the first being the header.
+using TextTable = std::vector<std::vector<std::string>>;
+// Columns apart by two spaces, the first `left` ones flush left, the others right.
+std::string plain_table(const TextTable& table, std::size_t left, const std::string& indent);
+std::string markdown_table(const TextTable& table, std::size_t left);
+
+// The table of all cases for each method and engine, by metric: what a reader looks at first.
+TextTable overall_table(const std::vector<ErrorSummary>& summaries);
+
+// Mean errors by group (rows) and method (columns) of one scope, engine and metric; empty when
+// there are none.
+TextTable mean_error_table(const Comparison& comparison, const std::vector<ErrorSummary>& summaries,
+                           std::string_view scope, std::string_view engine, Metric metric);
+
+// All cases with their errors.
+TextTable case_table(const Comparison& comparison);
+
+// "median of the runs of each case, by metric": what the rule means, in words.
+std::string describe(RunRule rule);
+
+// Engines that occur, in order.
+std::vector<std::string> engines_of(const Comparison& comparison);
+
+}  // namespace pw
