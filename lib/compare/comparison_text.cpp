@@ -19,7 +19,7 @@ std::string comparison_text(const Comparison& comparison,
   std::string text = "Measured value: " + describe(comparison.rule) + "\n\n";
   text += plain_table(overall_table(summaries), 3, "");
   if (comparison.rows.size() <= kMostCasesOnScreen) {
-    text += "\n" + plain_table(case_table(comparison), 3, "");
+    text += "\n" + plain_table(phase_table(comparison), 4, "");
   }
   for (const std::string& engine : engines_of(comparison)) {
     for (const Metric metric : kMetrics) {

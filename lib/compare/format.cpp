@@ -26,10 +26,16 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
+std::string short_name(const CaseName& name) {
+  if (!name.told()) return name.label;
+  return name.model + (name.engine == "vllm" ? " vllm " : " ") + name.trace;
+}
+
 std::string fixed(std::optional<double> value, int decimals) {
   if (!value) return kNotAvailable;
   char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, *value);
+  const double rounded = round_decimals(*value, decimals);
+  std::snprintf(text, sizeof text, "%.*f", decimals, rounded == 0 ? 0.0 : rounded);  // no "-0.00"
   return text;
 }
 
@@ -131,15 +137,12 @@ TextTable case_table(const Comparison& comparison) {
     }
   }
   for (const ComparisonRow& row : comparison.rows) {
-    std::vector<std::string> line{
-        row.method,
-        row.name.told()
-            ? row.name.model + (row.name.engine == "vllm" ? " vllm " : " ") + row.name.trace
-            : row.name.label,
-        row.name.gpu,
-        std::to_string(row.name.tp),
-        std::to_string(row.name.pp),
-        row.rule};
+    std::vector<std::string> line{row.method,
+                                  short_name(row.name),
+                                  row.name.gpu,
+                                  std::to_string(row.name.tp),
+                                  std::to_string(row.name.pp),
+                                  row.rule};
     for (const Metric metric : kMetrics) {
       const MetricComparison& m = row.metrics[metric];
       line.push_back(fixed(m.predicted_ms, 2));
@@ -147,6 +150,22 @@ TextTable case_table(const Comparison& comparison) {
       line.push_back(fixed(m.signed_error(), 2));
     }
     table.push_back(std::move(line));
+  }
+  return table;
+}
+
+TextTable phase_table(const Comparison& comparison) {
+  TextTable table{{"method", "case", "GPU", "phase", "predicted ms", "measured ms", "error %",
+                   "measured min - max", "value"}};
+  for (const ComparisonRow& row : comparison.rows) {
+    for (const Metric metric : kMetrics) {
+      const MetricComparison& m = row.metrics[metric];
+      if (!m.covered) continue;
+      table.push_back(
+          {row.method, short_name(row.name), row.name.gpu, std::string(to_string(metric)),
+           fixed(m.predicted_ms, 2), fixed(m.measured_ms, 2), fixed(m.signed_error(), 2),
+           m.min_ms ? fixed(m.min_ms, 2) + " - " + fixed(m.max_ms, 2) : kNotAvailable, row.rule});
+    }
   }
   return table;
 }

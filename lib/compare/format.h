@@ -17,6 +17,9 @@ std::string fixed(std::optional<double> value, int decimals);
 // Rounded to `decimals`, as short as it parses back: "12.3"; "n/a" when empty.
 std::string shortest(std::optional<double> value, int decimals);
 
+// "Llama-3.1-70B vllm arxiv16", or the label of a case that has no more.
+std::string short_name(const CaseName& name);
+
 // "SGLang", "vLLM".
 std::string engine_title(std::string_view engine);
 
@@ -34,8 +37,9 @@ TextTable overall_table(const std::vector<ErrorSummary>& summaries);
 TextTable mean_error_table(const Comparison& comparison, const std::vector<ErrorSummary>& summaries,
                            std::string_view scope, std::string_view engine, Metric metric);
 
-// All cases with their errors.
+// All cases with their errors: one row per case, or one per case and phase.
 TextTable case_table(const Comparison& comparison);
+TextTable phase_table(const Comparison& comparison);
 
 // "median of the runs of each case, by metric": what the rule means, in words.
 std::string describe(RunRule rule);

@@ -29,26 +29,27 @@ std::string scatter_frame(const Frame& frame, const Axis& x, const Axis& y) {
   for (const double tick : x.ticks()) {
     svg += svg_line(x.at(tick), frame.top, x.at(tick), frame.bottom, "grid");
     svg += svg_text(x.at(tick), frame.bottom + 16, Anchor::middle, tick_label(tick));
+  }
+  for (const double tick : y.ticks()) {
     svg += svg_line(frame.left, y.at(tick), frame.right, y.at(tick), "grid");
     svg += svg_text(frame.left - 6, y.at(tick) + 4, Anchor::end, tick_label(tick));
   }
   svg +=
       svg_text((frame.left + frame.right) / 2, frame.bottom + 34, Anchor::middle, "measured, ms");
-  svg += svg_text(frame.left - 6, frame.top - 8, Anchor::end, "predicted, ms");
+  svg += svg_text(2, frame.top - 10, Anchor::start, "predicted, ms");
   return svg;
 }
 
-// The strip between 0.9 and 1.1 times the measured value, and equality.
-std::string ten_percent_band(const Axis& x, const Axis& y) {
+// The strip between 0.9 and 1.1 times the measured value, and equality. `id` is the chart's own.
+std::string ten_percent_band(const Axis& x, const Axis& y, const std::string& id) {
   const auto point = [&](double value, double factor) {
     return svg_number(x.at(value)) + "," + svg_number(y.at(value * factor)) + " ";
   };
-  return "<clipPath id=\"frame" + svg_number(x.low) + "\"><rect x=\"" + svg_number(x.from) +
-         "\" y=\"" + svg_number(y.to) + "\" width=\"" + svg_number(x.to - x.from) + "\" height=\"" +
-         svg_number(y.from - y.to) + "\"/></clipPath>\n<polygon class=\"band\" " +
-         "clip-path=\"url(#frame" + svg_number(x.low) + ")\" points=\"" + point(x.low, 1.1) +
-         point(x.high, 1.1) + point(x.high, 0.9) + point(x.low, 0.9) + "\"/>\n" +
-         svg_line(x.from, y.from, x.to, y.to, "equal");
+  return "<clipPath id=\"" + id + "\"><rect x=\"" + svg_number(x.from) + "\" y=\"" +
+         svg_number(y.to) + "\" width=\"" + svg_number(x.to - x.from) + "\" height=\"" +
+         svg_number(y.from - y.to) + "\"/></clipPath>\n<polygon class=\"band\" clip-path=\"url(#" +
+         id + ")\" points=\"" + point(x.low, 1.1) + point(x.high, 1.1) + point(x.high, 0.9) +
+         point(x.low, 0.9) + "\"/>\n" + svg_line(x.from, y.at(x.low), x.to, y.at(x.high), "equal");
 }
 
 std::string group_bars(const Comparison& comparison, const std::vector<const ErrorSummary*>& group,
@@ -134,8 +135,7 @@ std::string method_color(std::size_t index) { return kMethodColors[index % kMeth
 
 std::string case_title(const ComparisonRow& row) {
   if (!row.name.told()) return row.name.label;
-  return row.name.model + (row.name.engine == "vllm" ? " vllm " : " ") + row.name.trace + ", " +
-         row.name.gpu + ", tp " + std::to_string(row.name.tp) +
+  return short_name(row.name) + ", " + row.name.gpu + ", tp " + std::to_string(row.name.tp) +
          (row.name.pp > 1 ? ", pp " + std::to_string(row.name.pp) : "");
 }
 
@@ -149,18 +149,20 @@ std::string legend(const std::vector<std::pair<std::string, std::string>>& entri
 
 std::string scatter_chart(const Comparison& comparison, Metric metric) {
   const Frame frame{64, 26, 344, 306};
-  std::vector<double> values;
+  std::vector<double> measured, all;
   std::vector<const ComparisonRow*> rows;
   for (const ComparisonRow& row : comparison.rows) {
     const MetricComparison& m = row.metrics[metric];
     if (!m.signed_error()) continue;
     rows.push_back(&row);
-    values.insert(values.end(), {*m.predicted_ms, *m.measured_ms});
+    measured.push_back(*m.measured_ms);
+    all.insert(all.end(), {*m.predicted_ms, *m.measured_ms});
   }
   if (rows.empty()) return "";
-  const Axis x = log_axis(values, frame.left, frame.right);
-  const Axis y = log_axis(values, frame.bottom, frame.top);
-  std::string svg = scatter_frame(frame, x, y) + ten_percent_band(x, y);
+  const std::string name(to_string(metric));
+  const Axis x = log_axis(measured, frame.left, frame.right);
+  const Axis y = log_axis(all, frame.bottom, frame.top);
+  std::string svg = scatter_frame(frame, x, y) + ten_percent_band(x, y, "frame-" + name);
   // The first method last, so that it lies on top.
   std::reverse(rows.begin(), rows.end());
   for (const ComparisonRow* row : rows) {
@@ -171,7 +173,6 @@ std::string scatter_chart(const Comparison& comparison, Metric metric) {
                           fixed(m.predicted_ms, 2) + " ms, measured " + fixed(m.measured_ms, 2) +
                           " ms, error " + fixed(m.signed_error(), 2) + " %");
   }
-  const std::string name(to_string(metric));
   return svg_image(360, 350, "Predicted over measured " + name + " time",
                    std::to_string(rows.size()) +
                        " cases; the shaded strip is within 10 % of the measured value, both axes "

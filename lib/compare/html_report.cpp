@@ -10,7 +10,7 @@ namespace {
 constexpr char kStyle[] = R"css(
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif; color: #1c1c1c;
-  background: #fff; max-width: 1120px; margin: 2rem auto; padding: 0 1.25rem; }
+  background: #fff; max-width: 1160px; margin: 2rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.7rem; margin: 0 0 .3rem; }
 h2 { font-size: 1.2rem; margin: 2.2rem 0 .5rem; border-bottom: 1px solid #d0d0d0; padding-bottom: .2rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 .2rem; }
@@ -20,12 +20,13 @@ svg text { fill: #333; } svg .strong { font-weight: 600; } svg .small { font-siz
 svg .grid { stroke: #e4e4e4; } svg .equal { stroke: #777; stroke-dasharray: 4 3; }
 svg .band { fill: #e3ecd9; } svg circle { fill-opacity: .75; stroke: #fff; stroke-width: .5; }
 svg rect { stroke: #fff; stroke-width: .4; }
-.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 1rem; }
+.panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 370px)); gap: 1rem; }
 figure { margin: 0; } figcaption { font-weight: 600; }
 .legend { list-style: none; padding: 0; margin: .3rem 0 .6rem; display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; }
 .legend li { border-left: 12px solid; padding-left: .4rem; line-height: 1.1; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; }
+table.sortable { font-size: .76rem; } .sortable th, .sortable td { padding: .16rem .38rem; }
 caption { text-align: left; color: #555; padding-bottom: .3rem; }
 th, td { text-align: right; padding: .18rem .55rem; border-bottom: 1px solid #e6e6e6; white-space: nowrap; }
 th { white-space: normal; vertical-align: bottom; border-bottom: 2px solid #999; }

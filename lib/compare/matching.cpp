@@ -80,9 +80,9 @@ ComparisonRow compare_case(const std::string& method, const PredictedCase& predi
 }
 
 std::string reason_of(const MetricComparison& m, std::size_t runs) {
-  const std::string not_measured =
-      m.runs == 0 ? "no usable value in " + std::to_string(runs) + " measured runs"
-                  : "no measured value under the rule for runs";
+  const std::string not_measured = m.runs == 0 ? "no usable value in " + std::to_string(runs) +
+                                                     " measured run" + (runs == 1 ? "" : "s")
+                                               : "no measured value under the rule for runs";
   if (m.predicted_ms) return not_measured;
   return m.measured_ms ? "no usable prediction" : "no usable prediction, " + not_measured;
 }
