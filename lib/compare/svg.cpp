@@ -86,8 +86,9 @@ std::vector<double> Axis::ticks() const {
 }
 
 Axis linear_axis(double most, double from, double to) {
-  const double step = round_up(std::max(most, 1e-6) / 6);
-  return {0, step * std::ceil(most / step * (1 - 1e-9)), from, to, false};
+  const double reached = std::max(most, 1e-6);  // an axis needs a length
+  const double step = round_up(reached / 6);
+  return {0, step * std::ceil(reached / step * (1 - 1e-9)), from, to, false};
 }
 
 Axis log_axis(const std::vector<double>& values, double from, double to) {
