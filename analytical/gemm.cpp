@@ -64,12 +64,19 @@ std::int64_t slice_depth(const PaddedGemm& padded, const GemmTile& tile) {
 
 GemmConfig GemmConfig::read(const Fields& fields) {
   GemmConfig gemm{integer_at_least(fields, "M", 1), integer_at_least(fields, "N", 1),
-                  integer_at_least(fields, "K", 1), std::nullopt};
+                  integer_at_least(fields, "K", 1)};
   if (fields.has("tile_M")) {
     gemm.tile =
         GemmTile{integer_at_least(fields, "tile_M", 1), integer_at_least(fields, "tile_N", 1),
                  integer_at_least(fields, "tile_K", 1), integer_at_least(fields, "cta_count", 1),
                  fields.flag("is_split_k")};
+  }
+  if (fields.has("weight_copies")) {
+    gemm.weight_copies = fields.number("weight_copies");
+    if (gemm.weight_copies < 1) {
+      throw DataError(fields.where("weight_copies") + " is " + std::to_string(gemm.weight_copies) +
+                      ", expected at least 1");
+    }
   }
   return gemm;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gemm_rates.h"
 #include "pw/gemm.h"
 #include "pw/int_math.h"
 
@@ -8,7 +9,6 @@ namespace pw {
 namespace {
 
 constexpr std::int64_t kTileK = 64;
-constexpr double kElementBytes = 2;  // bf16
 
 struct TileShape {
   std::int64_t m, n;
@@ -19,29 +19,10 @@ constexpr TileShape kMenu[] = {{256, 128}, {128, 256}, {128, 128}, {256, 64}, {6
                                {16, 64},   {64, 16},   {16, 128},  {32, 32}};
 constexpr std::int64_t kSplits[] = {1, 2, 3, 4, 6, 8, 16};
 
-// Rates of one GPU as the estimate uses them: sustained where known, bytes per microsecond.
-struct Rates {
-  double tensor_ops_per_cycle_sm;
-  double dram_bytes_per_us;
-  double l2_bytes_per_us;
-  double sms;
-  double freq_mhz;
-};
-
-Rates sustained_rates(const HardwareSpec& hardware) {
-  return {
-      hardware.tensor_bf16_ops_per_cycle_sm * hardware.sustained_tensor_fraction.value_or(1),
-      hardware.memory_bandwidth * hardware.sustained_dram_fraction.value_or(1) * 1e3,
-      hardware.l2_bandwidth * 1e3,
-      static_cast<double>(hardware.num_sms),
-      hardware.sm_freq_mhz,
-  };
-}
-
 // Duration of a kernel with tile `tile` and K cut into `split` slices: the slowest of tensor work
 // in waves, L2 traffic of all CTAs and DRAM traffic, plus the reduction over slices.
 double estimate_us(double m, double n, double k, const TileShape& tile, std::int64_t split,
-                   const Rates& rates) {
+                   const GemmRates& rates) {
   constexpr double kPrologueCycles = 800;
   constexpr double kHalfRateTile = 12;  // harmonic tile side at which half the tensor rate is lost
   constexpr double kCtasForFullDram = 0.75;  // per SM
@@ -60,9 +41,10 @@ double estimate_us(double m, double n, double k, const TileShape& tile, std::int
       (2 * tile_m * tile_n * depth / (rates.tensor_ops_per_cycle_sm * tile_efficiency) +
        kPrologueCycles) /
       rates.freq_mhz;
-  const double l2_us = ctas * (tile_m + tile_n) * depth * kElementBytes / rates.l2_bytes_per_us;
+  const double l2_us =
+      ctas * (tile_m + tile_n) * depth * rates.element_bytes / rates.l2_bytes_per_us;
   const double dram_us =
-      kElementBytes * (m * k + n * k + m * n) /
+      rates.element_bytes * (m * k + n * k + m * n) /
       (rates.dram_bytes_per_us * std::min(1.0, ctas / (kCtasForFullDram * rates.sms)));
   const double slowest = std::max({tensor_us, l2_us, dram_us});
   if (split == 1) {
@@ -73,10 +55,36 @@ double estimate_us(double m, double n, double k, const TileShape& tile, std::int
 
 }  // namespace
 
+namespace {
+
+GemmRates gemm_rates(const HardwareSpec& hardware, double ops_per_cycle_sm, double element_bytes) {
+  return {
+      element_bytes,
+      ops_per_cycle_sm * hardware.sustained_tensor_fraction.value_or(1),
+      hardware.memory_bandwidth * hardware.sustained_dram_fraction.value_or(1) * 1e3,
+      hardware.l2_bandwidth * 1e3,
+      static_cast<double>(hardware.num_sms),
+      hardware.sm_freq_mhz,
+  };
+}
+
+}  // namespace
+
+GemmRates bf16_gemm_rates(const HardwareSpec& hardware) {
+  return gemm_rates(hardware, hardware.tensor_bf16_ops_per_cycle_sm, 2);
+}
+
+GemmRates fp8_gemm_rates(const HardwareSpec& hardware) {
+  if (hardware.tensor_fp8_ops_per_cycle_sm <= 0) {
+    throw DataError("hardware '" + hardware.stem +
+                    "' has no tcFp8: fp8 GEMMs cannot be predicted for it");
+  }
+  return gemm_rates(hardware, hardware.tensor_fp8_ops_per_cycle_sm, 1);
+}
+
 TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
-                               const HardwareSpec& hardware) {
+                               const GemmRates& rates) {
   constexpr double kClearlyBetter = 0.999;  // ties keep the earlier, larger tile
-  const Rates rates = sustained_rates(hardware);
   TileSelection best;
   for (const TileShape& tile : kMenu) {
     for (const std::int64_t split : kSplits) {
@@ -91,6 +99,11 @@ TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
     }
   }
   return best;
+}
+
+TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
+                               const HardwareSpec& hardware) {
+  return select_gemm_tile(m, n, k, bf16_gemm_rates(hardware));
 }
 
 GemmTile choose_gemm_tile(const GemmConfig& gemm, GemmTilePolicy policy,

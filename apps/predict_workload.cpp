@@ -61,11 +61,13 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
   if (arguments.workload_file) {
     provenance.emplace_back("workload", file_provenance(*arguments.workload_file));
   }
+  for (const auto& [name, model] : models) {
+    provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
+  }
   for (const std::string& family : families) {
-    const auto model = models.find(family);
-    provenance.emplace_back(family, model == models.end()
-                                        ? "analytic form"
-                                        : model->second.file + " sha256:" + model->second.sha256);
+    if (has_analytic_form(family) && models.count(family) == 0) {
+      provenance.emplace_back(family, "analytic form");
+    }
   }
   if (!collectives.empty()) {
     provenance.emplace_back("collectives", collectives);

@@ -45,11 +45,30 @@ std::optional<RangeViolation> worst_violation(const ModelRecord& record, const f
   return worst;
 }
 
+// A model's output, refused where no duration follows from it and clipped where it has lost all
+// meaning.
+double usable_output(ModelKind kind, double output, const OperatorConfig& config) {
+  if (!std::isfinite(output) || (kind == ModelKind::efficiency && output == 0)) {
+    throw DataError(describe(config) + ": the model's output (utilisation) is " +
+                    std::to_string(output) +
+                    ", expected a positive number; retrain or replace the checkpoint");
+  }
+  return kind == ModelKind::efficiency ? std::clamp(output, kMinEfficiency, 1.0) : output;
+}
+
 }  // namespace
 
 double RangeViolation::factor() const {
   const double low = std::min(value, bound);
   return low > 0 ? std::max(value, bound) / low : HUGE_VAL;
+}
+
+std::vector<std::string> model_names(const OperatorConfig& config) {
+  const std::string family(operator_family(config).name);
+  if (const auto* attention = std::get_if<AttentionConfig>(&config)) {
+    return {family + (attention->layout == KvLayout::paged ? "_paged" : "_ragged"), family};
+  }
+  return {family};
 }
 
 bool has_analytic_form(std::string_view family) {
@@ -79,95 +98,92 @@ OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const 
   return tiled;
 }
 
+const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
+  for (const std::string& name : model_names(config)) {
+    const auto found = models_.find(name);
+    if (found != models_.end()) {
+      return found->second.model.get();
+    }
+  }
+  return nullptr;
+}
+
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {
-  const auto found = models_.find(std::string(operator_family(config).name));
-  const AnalysisOptions options =
-      found == models_.end() ? AnalysisOptions{} : found->second.model->record().analysis;
-  return analyze_operator(with_tile(config), hardware_, options);
+  const OperatorModel* model = model_for(config);
+  return analyze_operator(with_tile(config), hardware_,
+                          model == nullptr ? AnalysisOptions{} : model->record().analysis);
 }
 
 std::vector<OperatorPrediction> OperatorPredictor::predict(
     const std::vector<OperatorConfig>& configs) const {
   std::vector<OperatorPrediction> results(configs.size());
-  std::map<std::string, std::vector<std::size_t>> learned;  // family -> configs
+  std::map<const OperatorModel*, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    const std::string family(operator_family(configs[i]).name);
-    if (models_.count(family) != 0) {
-      learned[family].push_back(i);
+    if (const OperatorModel* model = model_for(configs[i])) {
+      members[model].push_back(i);
     } else if (const std::optional<double> us = analytic_us(configs[i], hardware_)) {
       results[i].duration_us = *us;
     } else {
+      const std::string family(operator_family(configs[i]).name);
       throw DataError("no checkpoint for operator '" + family + "': give one with --checkpoint " +
                       family + "=FILE");
     }
   }
-  for (const auto& [family, members] : learned) {
-    predict_family(*models_.at(family).model, configs, members, results);
+  for (const auto& [model, indices] : members) {
+    predict_with(*model, configs, indices, results);
   }
   return results;
 }
 
-void OperatorPredictor::predict_family(const OperatorModel& model,
-                                       const std::vector<OperatorConfig>& configs,
-                                       const std::vector<std::size_t>& members,
-                                       std::vector<OperatorPrediction>& results) const {
+void OperatorPredictor::predict_with(const OperatorModel& model,
+                                     const std::vector<OperatorConfig>& configs,
+                                     const std::vector<std::size_t>& members,
+                                     std::vector<OperatorPrediction>& results) const {
   const ModelRecord& record = model.record();
-  const FeatureTable& table = *operator_family(record.operator_name).features;
-  std::vector<double (*)(const PipelineFeatures&)> getters;
-  for (const std::string& name : record.features) {
-    getters.push_back(std::find_if(table.begin(), table.end(), [&](const Feature& f) {
-                        return f.name == name;
-                      })->of);
-  }
+  const std::vector<std::size_t> columns = feature_columns(record, record.operator_name);
   std::vector<float> inputs;
-  std::vector<float> ideal;
-  inputs.reserve(members.size() * getters.size());
+  std::vector<double> reference_us;
+  inputs.reserve(members.size() * columns.size());
   for (const std::size_t i : members) {
-    const PipelineFeatures f = analyze_operator(with_tile(configs[i]), hardware_, record.analysis);
-    ideal.push_back(ideal_cycles<float>(f));
-    for (const auto& getter : getters) {
-      inputs.push_back(static_cast<float>(getter(f)));
+    const ModelInput input =
+        model_input(with_tile(configs[i]), hardware_, record.kind, record.analysis);
+    reference_us.push_back(input.reference_us);
+    for (const std::size_t column : columns) {
+      inputs.push_back(static_cast<float>(input.features[column]));
     }
   }
   const std::vector<float> outputs = model.evaluate(inputs);
   for (std::size_t row = 0; row < members.size(); ++row) {
     const OperatorConfig& config = configs[members[row]];
-    const double output = outputs[row];
-    if (!std::isfinite(output) || output == 0) {
-      throw DataError(describe(config) + ": the model's output (utilisation) is " +
-                      std::to_string(output) +
-                      ", expected a positive number; retrain or replace the checkpoint");
-    }
     OperatorPrediction& result = results[members[row]];
-    result.overall_perf = std::clamp(output, kMinEfficiency, 1.0);
-    result.duration_us = duration_us_of(ideal[row], *result.overall_perf, hardware_);
+    result.duration_us = duration_us_of(
+        record.kind, usable_output(record.kind, outputs[row], config), reference_us[row]);
     if (!std::isfinite(result.duration_us) || result.duration_us <= 0) {
       throw DataError(describe(config) + ": the predicted duration is " +
                       std::to_string(result.duration_us) + " us, expected a positive number");
     }
-    result.violation = worst_violation(record, inputs.data() + row * getters.size());
+    result.fraction_of_reference = reference_us[row] / result.duration_us;
+    result.violation = worst_violation(record, inputs.data() + row * columns.size());
   }
 }
 
-std::vector<std::string> OperatorPredictor::standing_notes(const std::string& family) const {
-  std::vector<std::string> notes;
-  const auto found = models_.find(family);
-  if (found != models_.end()) {
-    const auto& trained = found->second.model->record().hardware_rows;
-    const bool seen = std::any_of(trained.begin(), trained.end(),
-                                  [&](const auto& entry) { return entry.first == hardware_.name; });
-    if (!trained.empty() && !seen) {
-      notes.push_back(family + ": " + hardware_.name +
-                      " was not in the training data, the model transfers from other GPUs");
-    }
+bool OperatorPredictor::is_unseen_gpu(const OperatorConfig& config) const {
+  const OperatorModel* model = model_for(config);
+  if (model == nullptr) {
+    return false;
   }
-  if (family == GemmConfig::kName && options_.gemm_tiles) {
-    const std::string& lender = options_.gemm_tiles->rows_for(hardware_);
-    if (lender != hardware_.name) {
-      notes.push_back("gemm: tiles are taken from the rows of " + lender);
-    }
+  const auto& trained = model->record().hardware_rows;
+  return !trained.empty() && std::none_of(trained.begin(), trained.end(), [&](const auto& entry) {
+    return entry.first == hardware_.name;
+  });
+}
+
+std::optional<std::string> OperatorPredictor::tile_lender() const {
+  if (!options_.gemm_tiles) {
+    return std::nullopt;
   }
-  return notes;
+  const std::string& lender = options_.gemm_tiles->rows_for(hardware_);
+  return lender == hardware_.name ? std::nullopt : std::optional(lender);
 }
 
 }  // namespace pw

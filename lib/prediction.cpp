@@ -68,7 +68,12 @@ std::vector<std::vector<Planned>> plan(const Workload& workload, DistinctOperato
   for (const Iteration& iteration : workload.iterations) {
     std::vector<Planned> planned;
     const auto add = [&](OperatorGroup group, const std::string& name, const auto& entry) {
-      planned.push_back({{group, name, 0, entry.count}, distinct.index(entry.config)});
+      Planned summand;
+      summand.time.group = group;
+      summand.time.name = name;
+      summand.time.count = entry.count;
+      summand.distinct = distinct.index(entry.config);
+      planned.push_back(std::move(summand));
     };
     for (const GemmEntry& entry : iteration.gemms) {
       add(OperatorGroup::gemm, entry.name, entry);
@@ -127,6 +132,33 @@ void note_violations(const std::vector<OperatorConfig>& configs,
                 describe(configs[family.worst]) + " (" +
                 describe(*predictions[family.worst].violation) + ")");
     }
+  }
+}
+
+// What holds for every shape: GPUs that models have not seen, borrowed tiles.
+void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredictor& predictor,
+                 Notes& notes) {
+  std::string unseen;
+  bool gemm = false;
+  for (const OperatorFamily& family : operator_families()) {
+    const auto is_of_family = [&](const OperatorConfig& c) {
+      return operator_family(c).name == family.name;
+    };
+    if (std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
+          return is_of_family(c) && predictor.is_unseen_gpu(c);
+        })) {
+      unseen += (unseen.empty() ? "" : ", ") + std::string(family.name);
+    }
+    gemm = gemm || (family.name == GemmConfig::kName &&
+                    std::any_of(configs.begin(), configs.end(), is_of_family));
+  }
+  if (!unseen.empty()) {
+    notes.add(unseen + ": trained without " + predictor.hardware().name +
+              ", the models transfer from other GPUs");
+  }
+  const std::optional<std::string> lender = predictor.tile_lender();
+  if (gemm && lender) {
+    notes.add("gemm: tiles are those of the GEMM table's rows of " + *lender);
   }
 }
 
@@ -221,16 +253,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   }
   note_memory(result, notes);
   note_foreign_kernel(workload, hardware, notes);
-  for (const OperatorFamily& family : operator_families()) {
-    const bool used = std::any_of(
-        distinct.configs().begin(), distinct.configs().end(),
-        [&](const OperatorConfig& c) { return operator_family(c).name == family.name; });
-    if (used) {
-      for (const std::string& note : predictor.standing_notes(std::string(family.name))) {
-        notes.add(note);
-      }
-    }
-  }
+  note_models(distinct.configs(), predictor, notes);
   note_violations(distinct.configs(), predictions, notes);
 
   for (std::size_t i = 0; i < workload.iterations.size(); ++i) {

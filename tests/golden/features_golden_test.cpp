@@ -7,6 +7,7 @@
 #include "io/csv_table.h"
 #include "pw/hardware_catalog.h"
 #include "pw/operators.h"
+#include "pw/ratios.h"
 #include "support/reference.h"
 
 namespace pw {
@@ -112,23 +113,58 @@ TEST(FeaturesGoldenFaithful, BusiestSmOfSevenRows) {
   }
 }
 
-TEST(TileSelectionGolden, EveryRow) {
+HardwareSpec with_rates(HardwareSpec hardware, const Fields& fields) {
+  hardware.sustained_tensor_fraction = fields.number("eta");
+  hardware.sustained_dram_fraction = fields.number("beta");
+  return hardware;
+}
+
+void expect_near(double found, double expected, const std::string& where) {
+  ASSERT_NEAR(found, expected, kTolerance * std::max(1.0, std::abs(expected))) << where;
+}
+
+void expect_ratios(const RatioFeatures& found, const RatioNames& names, const Fields& fields) {
+  expect_near(found.bound_us, fields.number("bound_us"), fields.where("bound_us"));
+  ASSERT_EQ(found.values.size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    expect_near(found.values[i], fields.number(names[i]), fields.where(names[i]));
+  }
+}
+
+TEST(RatioGolden, GemmTileSelectionAndRatios) {
   PW_REFERENCE_OR_SKIP(reference);
   const HardwareCatalog catalog = HardwareCatalog::read(shipped("hardware"));
   const CsvTable csv = CsvTable::read(reference / "golden/recipe_gemm.csv");
   ASSERT_GT(csv.rows(), 100u);
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     const CsvRow fields(csv, row);
-    HardwareSpec hardware = catalog.get(fields.text("hardware"));
-    hardware.sustained_tensor_fraction = fields.number("eta");
-    hardware.sustained_dram_fraction = fields.number("beta");
-    const TileSelection tile =
-        select_gemm_tile(fields.integer("M"), fields.integer("N"), fields.integer("K"), hardware);
+    const HardwareSpec hardware = with_rates(catalog.get(fields.text("hardware")), fields);
+    GemmConfig gemm = GemmConfig{fields.integer("M"), fields.integer("N"), fields.integer("K")};
+    gemm.weight_copies = fields.number("copies");
+    const TileSelection tile = select_gemm_tile(gemm.m, gemm.n, gemm.k, hardware);
     ASSERT_EQ(tile.tile_m, fields.integer("tile_M")) << fields.where("tile_M");
     ASSERT_EQ(tile.tile_n, fields.integer("tile_N")) << fields.where("tile_N");
     ASSERT_EQ(tile.split, fields.integer("split")) << fields.where("split");
-    const double expected = fields.number("selected_us");
-    ASSERT_NEAR(tile.estimate_us, expected, kTolerance * expected) << fields.where("selected_us");
+    expect_near(tile.estimate_us, fields.number("selected_us"), fields.where("selected_us"));
+    expect_ratios(ratios(gemm, hardware), ratio_names(&gemm), fields);
+  }
+}
+
+TEST(RatioGolden, Attention) {
+  PW_REFERENCE_OR_SKIP(reference);
+  const HardwareCatalog catalog = HardwareCatalog::read(shipped("hardware"));
+  const CsvTable csv = CsvTable::read(reference / "golden/recipe_attn.csv");
+  ASSERT_GT(csv.rows(), 50u);
+  for (std::size_t row = 0; row < csv.rows(); ++row) {
+    const CsvRow fields(csv, row);
+    AttentionConfig attention;
+    attention.q_lengths = fields.integers("q_lengths");
+    attention.kv_lengths = fields.integers("kv_lengths");
+    attention.query_heads = fields.integer("nh");
+    attention.kv_heads = fields.integer("nkv");
+    attention.head_dim = fields.integer("hd");
+    expect_ratios(ratios(attention, catalog.get(fields.text("hardware"))), ratio_names(&attention),
+                  fields);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "io/text.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "lib/error_of.h"
@@ -52,6 +54,26 @@ TEST(LineAt, CountsFromOne) {
   EXPECT_EQ(line_at(text, 2), 2u);
   EXPECT_EQ(line_at(text, 99), 2u);
   EXPECT_EQ(line_at("", 0), 1u);
+}
+
+TEST(Trimmed, DropsSpacesAndTabsAtTheEnds) {
+  EXPECT_EQ(trimmed(" \ta b\t "), "a b");
+  EXPECT_EQ(trimmed(" \t"), "");
+  EXPECT_EQ(without_leading_blanks(" \ta "), "a ");
+}
+
+TEST(Shown, StaysOnOneLine) {
+  EXPECT_EQ(shown("a\nb\x7F\xC3\xA9"), "\"a?b?\xC3\xA9\"");
+  EXPECT_EQ(shown("\xC3\xA9\xC3\xA9z", 3), "\"\xC3\xA9\xC3\xA9...\"");
+  EXPECT_EQ(shown("abc", 3), "\"abc\"");
+}
+
+TEST(ExactInteger, IsOneThatADoubleCannotMisstate) {
+  EXPECT_EQ(exact_integer(-3.0), -3);
+  EXPECT_EQ(exact_integer(9007199254740991.0), 9007199254740991);
+  for (const double value : {0.5, 9007199254740992.0, -1e30, std::nan(""), HUGE_VAL}) {
+    EXPECT_EQ(exact_integer(value), std::nullopt);
+  }
 }
 
 }  // namespace

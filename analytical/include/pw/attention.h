@@ -40,6 +40,9 @@ struct AttentionConfig {
   std::int64_t kv_heads = 0;             // nkv, on this rank
   std::int64_t head_dim = 0;             // hd
   bool causal = true;
+  // Whether the context surely comes from DRAM, as in a model's decode step, although it would fit
+  // into L2. Used by ratio features alone.
+  bool cold_kv = false;
 };
 
 // "fa2_ragged" and the like; `auto_ragged` and `auto_paged` stand for AttentionKernel::automatic.

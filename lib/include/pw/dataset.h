@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pw/hardware_catalog.h"
@@ -12,33 +14,72 @@
 
 namespace pw {
 
+// Keeps the rows whose cell in `column` is one of `values`, or with `exclude` the others; cells are
+// compared as text.
+struct RowFilter {
+  std::string column;
+  std::vector<std::string> values;
+  bool exclude = false;
+};
+// "source=a|b" or "hardware!=NVIDIA L40". Throws DataError for anything else.
+RowFilter parse_row_filter(std::string_view text);
+std::string to_string(const RowFilter& filter);
+
+// Rows that were left out for one reason.
+struct DroppedRows {
+  static constexpr std::size_t kMaxExamples = 10;
+
+  std::int64_t rows = 0;
+  std::vector<std::string> examples;  // file, line and what was found, for the first rows
+};
+
+// What is read of the rows, and as which model inputs.
+struct DatasetOptions {
+  ModelKind kind = ModelKind::efficiency;
+  AnalysisOptions analysis;
+  std::vector<RowFilter> filters;  // all must hold
+  // Distinct weight matrices that the measurement rotated through, for rows without a column
+  // weight_copies (GEMMs of log_ratio models).
+  std::optional<double> weight_copies;
+};
+
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
-// `features` (rows x family features, row-major, raw values).
+// `features` (rows x feature_names, row-major, raw values).
 struct Dataset {
   const OperatorFamily* family = nullptr;
-  AnalysisOptions analysis;
+  DatasetOptions options;
+  std::vector<std::string> feature_names;
+  std::string attention_layout;  // "ragged" or "paged" if all rows are attention of one layout
   std::vector<double> features;
-  std::vector<double> ideal_cycles;
+  std::vector<double> reference_us;  // what the model's output is relative to
   std::vector<double> duration_us;
-  std::vector<double> efficiency;       // overall_perf, the training target
+  std::vector<double> efficiency;       // overall_perf, target of efficiency models
   std::vector<std::uint32_t> hardware;  // index into hardware_names
   std::vector<std::uint64_t> problem;   // equal for rows with the same GPU and problem columns
   std::vector<std::uint32_t> file;      // index into files
   std::vector<std::size_t> line;        // in that file
   std::vector<std::string> hardware_names;
   std::vector<DataFile> files;
-  std::map<std::string, std::int64_t> dropped;  // reason -> rows left out
+  std::map<std::string, DroppedRows> dropped;  // by reason
+  std::vector<std::string> notes;              // what is doubtful about the rows in use
 
   std::size_t rows() const { return duration_us.size(); }
-  std::size_t width() const { return family->features->size(); }
+  std::size_t width() const { return feature_names.size(); }
 };
 
+// "gemm.csv:17": where a row stands.
+std::string row_place(const Dataset& data, std::size_t row);
+
+// "2 avg_duration is empty, 1 unknown GPU 'L4'": the reasons and their rows.
+std::string summary(const std::map<std::string, DroppedRows>& dropped);
+
 // Reads any number of CSVs: the family's problem columns, `avg_duration` (us) and `hardware` (full
-// name or alias). Feature columns that are present are compared with our own values (1e-9
-// relative) and a difference is an error that names the line. Rows that cannot be used (non-finite
-// or non-positive duration, impossible problem, unknown GPU) are dropped and counted by reason;
-// no usable row at all is an error.
+// name or alias). Feature columns and overall_perf, where present, are compared with our own values
+// (1e-9 relative) and a difference is an error that names the line. Rows that cannot be used
+// (wrong number of fields, non-finite or non-positive duration, impossible problem, unknown GPU)
+// are dropped and counted by reason; no usable row at all is an error. So are rows of more than
+// twice the GPU's peak, because their unit cannot be microseconds; less above the peak is noted.
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const OperatorFamily& family,
-                     const HardwareCatalog& catalog, const AnalysisOptions& analysis);
+                     const HardwareCatalog& catalog, const DatasetOptions& options);
 
 }  // namespace pw

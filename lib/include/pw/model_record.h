@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pw/model_input.h"
 #include "pw/operators.h"
 
 namespace pw {
@@ -16,37 +18,51 @@ struct FeatureRange {
 
 // A file that a model was fitted on.
 struct DataFile {
-  std::string name;  // file name without folders
-  std::string sha256;
+  std::string name;    // file name without folders
+  std::string sha256;  // empty = unknown, for models that were imported
   std::int64_t rows_used = 0;
   std::string source;  // licence and origin as the user stated it
 };
 
+// How well a model predicts overall_perf; relative errors are fractions of the measured value.
 struct Metrics {
   std::int64_t rows = 0;
-  double mae = 0, rmse = 0, r2 = 0;                           // of overall_perf
-  double mean_relative_error = 0, median_relative_error = 0;  // fractions, of overall_perf
+  double mae = 0, rmse = 0;
+  std::optional<double> r2;  // absent when all measured values are equal
+  double mean_relative_error = 0, median_relative_error = 0;
+  double percentile_95_relative_error = 0, max_relative_error = 0;
+  // Percentage of rows whose relative error is below 10, 20, 50 %.
   double accuracy_10_percent = 0, accuracy_20_percent = 0, accuracy_50_percent = 0;
 };
+
+// By data set and GPU: "validation", "test", "test: <GPU>".
+using LabelledMetrics = std::vector<std::pair<std::string, Metrics>>;
 
 // Everything that a checkpoint must say about itself; stored in the file and checked at load.
 struct ModelRecord {
   static constexpr int kFormatVersion = 1;
 
-  std::string operator_name;          // an OperatorFamily name
-  std::string kind = "efficiency";    // the output is overall_perf
-  std::vector<std::string> features;  // in model-input order
+  std::string operator_name;  // an OperatorFamily name
+  ModelKind kind = ModelKind::efficiency;
+  // "ragged" or "paged" for an attention model that was fitted on one layout alone, else empty.
+  std::string attention_layout;
+  std::vector<std::string> features;  // in model-input order; of feature_names(family, kind)
   AnalysisOptions analysis;
   std::vector<FeatureRange> feature_ranges;                         // as features; empty = unknown
   std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order
-  std::vector<std::pair<std::string, Metrics>> metrics;       // "validation", "test", "test: <GPU>"
+  LabelledMetrics metrics;
 };
 
 std::string record_json(const ModelRecord& record);
-// `origin` names the file in messages.
+// `origin` names the file in messages. Throws DataError for anything but a complete record of this
+// format version or an older one.
 ModelRecord parse_record(const std::string& json, const std::string& origin);
+
+// Where the features of a record stand in feature_names(family, kind), in model-input order.
+// Throws DataError for a name that models of this family and kind do not have.
+std::vector<std::size_t> feature_columns(const ModelRecord& record, const std::string& origin);
 
 // A trained model of one operator family, ready to evaluate.
 class OperatorModel {
@@ -54,7 +70,7 @@ class OperatorModel {
   virtual ~OperatorModel() = default;
   virtual const ModelRecord& record() const = 0;
   // `features`: rows x record().features.size() raw (untransformed) float32 values, row-major.
-  // Returns one output per row: overall_perf as the network gives it, not clipped.
+  // Returns one output per row, as the network gives it: see ModelKind.
   virtual std::vector<float> evaluate(const std::vector<float>& features) const = 0;
 };
 

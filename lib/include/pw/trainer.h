@@ -45,9 +45,9 @@ using ProgressCallback = std::function<void(const EpochReport&)>;
 ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOptions& options,
                       const std::filesystem::path& output, const ProgressCallback& progress);
 
-// Metrics of spec "Evaluation" over all rows and per GPU.
-std::vector<std::pair<std::string, Metrics>> evaluate_model(const OperatorModel& model,
-                                                            const Dataset& data,
-                                                            const std::string& label);
+// How the model predicts all rows of `data`, and those of each GPU. Throws DataError when the data
+// is of another operator. Needs no LibTorch.
+LabelledMetrics evaluate_model(const OperatorModel& model, const Dataset& data,
+                               const std::string& label);
 
 }  // namespace pw

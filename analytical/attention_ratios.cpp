@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <cmath>
+
+#include "pw/int_math.h"
+#include "pw/ratios.h"
+#include "ratio_math.h"
+
+namespace pw {
+namespace {
+
+// What a batch asks for, summed over its requests.
+struct BatchSums {
+  double queries = 0;      // new tokens
+  double kv = 0;           // context tokens
+  double pairs = 0;        // query-key pairs under the causal mask
+  double query_tiles = 0;  // of `tile` rows of grouped queries
+  double tile_reads = 0;   // KV tokens that all query tiles read, on average over the mask
+  double longest_kv = 0;
+};
+
+BatchSums sum_batch(const AttentionConfig& a, double group, double tile) {
+  BatchSums sums;
+  for (std::size_t i = 0; i < a.q_lengths.size(); ++i) {
+    const auto q = static_cast<double>(a.q_lengths[i]);
+    const auto kv = static_cast<double>(a.kv_lengths[i]);
+    const double tiles = std::ceil(q * group / tile);
+    sums.queries += q;
+    sums.kv += kv;
+    sums.pairs += q * (kv - q) + q * (q + 1) / 2;
+    sums.query_tiles += tiles;
+    sums.tile_reads += tiles * ((kv - q) + (q + 1) / 2);
+    sums.longest_kv = std::max(sums.longest_kv, kv);
+  }
+  return sums;
+}
+
+double query_tile(double mean_grouped_queries) {
+  if (mean_grouped_queries > 64) return 128;
+  return mean_grouped_queries > 16 ? 64 : 16;
+}
+
+}  // namespace
+
+const RatioNames& ratio_names(const AttentionConfig*) {
+  static const RatioNames names = {"l_tc",      "l_dr",       "l_xu",     "l_tp",
+                                   "l_l2",      "l_wave",     "l_abs",    "ln_units_per_occ",
+                                   "ln_active", "wave_fill",  "ln_group", "ln_hd",
+                                   "ln_mean_q", "ln_mean_kv", "ln_bs",    "ln_nkv",
+                                   "ln_split",  "ln_T",       "hot"};
+  return names;
+}
+
+RatioFeatures ratios(const AttentionConfig& a, const HardwareSpec& hardware) {
+  constexpr double kElementBytes = 2;  // bf16
+  constexpr double kKvBlock = 128;     // smallest part of the context that a split works on
+  constexpr double kCtasPerSm = 2;
+  const auto heads = static_cast<double>(a.query_heads);
+  const auto kv_heads = static_cast<double>(a.kv_heads);
+  const auto head_dim = static_cast<double>(a.head_dim);
+  const auto batch = static_cast<double>(a.q_lengths.size());
+  const auto sms = static_cast<double>(hardware.num_sms);
+  const double freq = hardware.sm_freq_mhz;
+  const double group = heads / kv_heads;
+  double queries = 0;
+  for (const std::int64_t q : a.q_lengths) {
+    queries += static_cast<double>(q);
+  }
+  const double tile = query_tile(queries / batch * group);
+  const BatchSums sums = sum_batch(a, group, tile);
+
+  const double tensor_per_us = hardware.tensor_bf16_ops_per_cycle_sm * sms * freq;
+  const double l2_bytes_per_us = hardware.l2_bandwidth * 1e3;
+  const double bytes = 2 * kElementBytes * head_dim * (heads * sums.queries + kv_heads * sums.kv);
+  const double tensor_us = 4 * sums.pairs * heads * head_dim / tensor_per_us;
+  const double dram_us = bytes / (hardware.memory_bandwidth * 1e3);
+  const double xu_us = sums.pairs * heads / (hardware.xu_ops_per_cycle_sm * sms * freq);
+  const double bound_us = std::max({tensor_us, dram_us, xu_us});
+
+  const double tile_us = 4 * sums.tile_reads * kv_heads * tile * head_dim / tensor_per_us;
+  const double l2_us = 2 * kElementBytes * sums.tile_reads * kv_heads * head_dim / l2_bytes_per_us;
+  const double units = sums.query_tiles * kv_heads;
+  const double slots = kCtasPerSm * sms;
+  double split = 1;
+  if (units < slots) {
+    split =
+        std::max(1.0, std::min(std::floor(slots / units), std::ceil(sums.longest_kv / kKvBlock)));
+  }
+  const double waves = std::ceil(units * split / slots);
+  const double wave_us = std::max(tile_us * waves * slots / (units * split),
+                                  2 * 4 * tile * sums.longest_kv / split * head_dim /
+                                      hardware.tensor_bf16_ops_per_cycle_sm / freq);
+  const LnToBound ln_to_bound(bound_us);
+  double hot = ln_to_l2(bytes, hardware, -6, 2);
+  if (a.cold_kv) {
+    hot = std::max(hot, 1.0);
+  }
+  return {
+      bound_us,
+      {ln_to_bound(tensor_us), ln_to_bound(dram_us), ln_to_bound(xu_us), ln_to_bound(tile_us),
+       ln_to_bound(l2_us), ln_to_bound(wave_us), std::log(bound_us), std::log(units / slots),
+       std::log(std::min(1.0, units * split / sms)), units * split / slots / waves, std::log(group),
+       std::log(head_dim), std::log(sums.queries / batch), std::log(sums.kv / batch),
+       std::log(batch), std::log(kv_heads), std::log(split), std::log(tile), hot}};
+}
+
+}  // namespace pw

@@ -1,0 +1,29 @@
+#include <functional>
+
+#include "app.h"
+#include "train_collective.h"
+#include "train_import.h"
+#include "train_mlp.h"
+
+namespace {
+
+constexpr char kDescription[] = "Fits the models that pw-predict uses.";
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  pw-train mlp --operator gemm --train gemm_train.csv --test gemm_test.csv --output gemm.pt\n"
+    "  pw-train import gemm_mlp_model.pth --operator gemm --output gemm.pt\n"
+    "  pw-train collective --data collective --source \"own NCCL runs\" --output "
+    "collectives.json\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kDescription, "pw-train");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  std::function<int()> action;
+  pw::add_mlp_command(app, action);
+  pw::add_import_command(app, action);
+  pw::add_collective_command(app, action);
+  return pw::run_app(app, argc, argv, [&] { return action(); });
+}

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace pw {
+
+// Adds `import` to `parent`: converts a checkpoint of the original's Python programs. When it is
+// chosen on the command line, `action` becomes what the program has to do.
+void add_import_command(CLI::App& parent, std::function<int()>& action);
+
+}  // namespace pw

@@ -1,0 +1,108 @@
+#include "training_progress.h"
+
+#include <cstdio>
+#include <string>
+
+#include <unistd.h>
+
+namespace pw {
+namespace {
+
+constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
+constexpr auto kPlainInterval = std::chrono::seconds(5);
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  char text[200];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+std::string minutes(double seconds) {
+  const auto whole = static_cast<long long>(seconds + 0.5);
+  return formatted("%lld:%02lld", whole / 60, whole % 60);
+}
+
+}  // namespace
+
+void print_data_summary(std::ostream& stream, const Dataset& data, const char* what) {
+  stream << what << ": " << data.rows() << " rows";
+  std::vector<std::int64_t> rows(data.hardware_names.size());
+  for (const std::uint32_t gpu : data.hardware) {
+    ++rows[gpu];
+  }
+  for (std::size_t gpu = 0; gpu < rows.size(); ++gpu) {
+    stream << (gpu == 0 ? " (" : ", ") << data.hardware_names[gpu] << ' ' << rows[gpu];
+  }
+  stream << ")\n";
+  for (const auto& [reason, dropped] : data.dropped) {
+    stream << "  left out: " << dropped.rows << ' ' << reason << '\n';
+    for (const std::string& example : dropped.examples) {
+      stream << "    " << example << '\n';
+    }
+    const auto shown = static_cast<std::int64_t>(dropped.examples.size());
+    if (shown > 0 && shown < dropped.rows) {
+      stream << "    and " << dropped.rows - shown << " more\n";
+    }
+  }
+  for (const std::string& note : data.notes) {
+    stream << "  note: " << note << '\n';
+  }
+}
+
+void print_metrics(std::ostream& stream, const LabelledMetrics& metrics) {
+  std::size_t width = 0;
+  for (const auto& [label, values] : metrics) {
+    width = std::max(width, label.size());
+  }
+  const std::string padding(width, ' ');
+  stream << padding << "    rows  mean %  median %  95th %     max %  <10 %  <20 %  <50 %\n";
+  for (const auto& [label, m] : metrics) {
+    stream << label << padding.substr(label.size())
+           << formatted("%8lld %7.2f %9.2f %7.2f %9.2f %6.1f %6.1f %6.1f\n",
+                        static_cast<long long>(m.rows), 100 * m.mean_relative_error,
+                        100 * m.median_relative_error, 100 * m.percentile_95_relative_error,
+                        100 * m.max_relative_error, m.accuracy_10_percent, m.accuracy_20_percent,
+                        m.accuracy_50_percent);
+  }
+}
+
+TrainingProgress::TrainingProgress(std::ostream& stream)
+    : stream_(stream), on_terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void TrainingProgress::show(const EpochReport& report) {
+  last_ = report;
+  if (report.best) {
+    best_ = report;
+  }
+  const Clock::time_point now = Clock::now();
+  if (now >= next_) {
+    next_ = now + (on_terminal_ ? Clock::duration(kTerminalInterval) : kPlainInterval);
+    print();
+  }
+}
+
+void TrainingProgress::print() {
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const auto done = static_cast<double>(last_.epoch + 1);
+  const double left = seconds / done * static_cast<double>(last_.epochs) - seconds;
+  printed_epoch_ = last_.epoch;
+  stream_ << (on_terminal_ ? "\r\x1b[K" : "")
+          << formatted(
+                 "epoch %lld of at most %lld: loss %.5f, validation %.5f (best %.5f at %lld), "
+                 "learning rate %.2g, %.2f s per epoch, at most ",
+                 static_cast<long long>(last_.epoch + 1), static_cast<long long>(last_.epochs),
+                 last_.train_loss, last_.validation_loss, best_.validation_loss,
+                 static_cast<long long>(best_.epoch + 1), last_.learning_rate, last_.seconds)
+          << minutes(left) << " left" << (on_terminal_ ? "" : "\n") << std::flush;
+}
+
+void TrainingProgress::finish() {
+  if (printed_epoch_ != last_.epoch) {
+    print();
+  }
+  stream_ << (on_terminal_ ? "\n" : "") << "kept epoch " << best_.epoch + 1 << " of "
+          << last_.epoch + 1 << std::endl;
+}
+
+}  // namespace pw

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+
+#include "pw/dataset.h"
+#include "pw/trainer.h"
+
+namespace pw {
+
+// Rows used per GPU, and the rows left out by reason with examples.
+void print_data_summary(std::ostream& stream, const Dataset& data, const char* what);
+
+// A table of how well a model predicts, one line per part.
+void print_metrics(std::ostream& stream, const LabelledMetrics& metrics);
+
+// One line that is written over and over when stderr is a terminal, else a line every few seconds.
+class TrainingProgress {
+ public:
+  explicit TrainingProgress(std::ostream& stream);
+
+  void show(const EpochReport& report);
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void print();
+
+  std::ostream& stream_;
+  bool on_terminal_;
+  EpochReport last_;
+  EpochReport best_;
+  std::int64_t printed_epoch_ = -1;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point next_ = start_;
+};
+
+}  // namespace pw

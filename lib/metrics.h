@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pw/dataset.h"
+#include "pw/model_record.h"
+
+namespace pw {
+
+// Compares predicted with measured overall_perf, at least one row each. Predictions are clipped to
+// 1e-9 from below first. Source: spec of the published training, "Evaluation".
+Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<float>& measured);
+
+// "<label>" over all rows, then "<label>: <GPU>" for each GPU in order of first appearance.
+// `hardware` holds one index into `names` per row.
+LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
+                                    const std::vector<float>& measured,
+                                    const std::vector<std::uint32_t>& hardware,
+                                    const std::vector<std::string>& names,
+                                    const std::string& label);
+
+// The same for some rows of a data set of the model's operator, as evaluate_model does for all.
+LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
+                              const std::vector<std::int64_t>& rows, const std::string& label);
+
+// The value below which `fraction` of the sorted values lie, interpolated linearly.
+double quantile_of_sorted(const std::vector<float>& sorted, double fraction);
+
+}  // namespace pw

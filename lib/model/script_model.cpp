@@ -1,0 +1,115 @@
+#include "model/script_model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "checkpoint_archive.h"
+
+namespace pw {
+namespace {
+
+constexpr std::int64_t kRowsPerCall = 1 << 16;  // bounds the memory of one call to about 130 MB
+
+void check_finite(const std::string& name, const torch::Tensor& tensor, const std::string& origin) {
+  if (tensor.is_floating_point() && !torch::isfinite(tensor).all().item<bool>()) {
+    throw DataError(origin + ": the weights '" + name + "' are not all finite, train it again");
+  }
+}
+
+void check_weights(const torch::jit::Module& module, std::size_t features,
+                   const std::string& origin) {
+  bool first_matrix = true;
+  for (const auto& parameter : module.named_parameters()) {
+    check_finite(parameter.name, parameter.value, origin);
+    if (parameter.value.dim() == 2 && first_matrix) {
+      first_matrix = false;
+      const auto width = static_cast<std::size_t>(parameter.value.size(1));
+      if (width != features) {
+        throw DataError(origin + ": the model expects " + std::to_string(width) +
+                        " features, its record lists " + std::to_string(features));
+      }
+    }
+  }
+  for (const auto& buffer : module.named_buffers()) {
+    check_finite(buffer.name, buffer.value, origin);
+  }
+}
+
+// LibTorch's messages are a traceback with the reason in its last line, or a reason with a
+// backtrace behind it.
+std::string short_reason(const std::string& message) {
+  const std::size_t reason = message.find("RuntimeError: ");
+  const std::size_t begin = reason == std::string::npos ? 0 : reason;
+  return message.substr(begin, message.find('\n', begin) - begin);
+}
+
+std::string saved_bytes(const torch::jit::Module& module,
+                        const torch::jit::ExtraFilesMap& extra_files) {
+  std::ostringstream stream;  // a stream, because the archive of a file holds the file's name
+  module.save(stream, extra_files);
+  return stream.str();
+}
+
+}  // namespace
+
+ScriptModel::ScriptModel(torch::jit::Module module, ModelRecord record, std::string origin)
+    : record_(std::move(record)), origin_(std::move(origin)) {
+  check_weights(module, record_.features.size(), origin_);
+  module.eval();
+  try {
+    module_ = torch::jit::freeze(module);
+    const auto width = static_cast<std::int64_t>(record_.features.size());
+    const torch::Tensor output = output_of(torch::ones({2, width}));
+    if (output.sizes() != torch::IntArrayRef{2} || output.scalar_type() != torch::kFloat32) {
+      std::ostringstream found;
+      found << output.dtype() << " " << output.sizes();
+      throw DataError(origin_ + ": the model gives " + found.str() +
+                      " for two rows, expected one float per row");
+    }
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw DataError(origin_ + ": the model cannot be evaluated on " +
+                    std::to_string(record_.features.size()) +
+                    " features: " + short_reason(error.what()));
+  }
+}
+
+torch::Tensor ScriptModel::output_of(torch::Tensor features) const {
+  const torch::NoGradGuard no_grad;
+  const torch::IValue output = module_.forward({std::move(features)});
+  if (!output.isTensor()) {
+    throw DataError(origin_ + ": the model's output is " + output.tagKind() +
+                    ", expected one tensor");
+  }
+  return output.toTensor().contiguous();
+}
+
+std::vector<float> ScriptModel::evaluate(const std::vector<float>& features) const {
+  const auto width = static_cast<std::int64_t>(record_.features.size());
+  const std::int64_t rows = static_cast<std::int64_t>(features.size()) / width;
+  std::vector<float> result(static_cast<std::size_t>(rows));
+  for (std::int64_t begin = 0; begin < rows; begin += kRowsPerCall) {
+    const std::int64_t count = std::min(kRowsPerCall, rows - begin);
+    // from_blob takes no const pointer; the model does not write to its input.
+    auto* data = const_cast<float*>(features.data()) + begin * width;
+    const torch::Tensor output = output_of(torch::from_blob(data, {count, width}));
+    std::memcpy(result.data() + begin, output.data_ptr<float>(),
+                static_cast<std::size_t>(count) * sizeof(float));
+  }
+  if (!std::all_of(result.begin(), result.end(),
+                   [](float value) { return std::isfinite(value); })) {
+    throw DataError(origin_ + ": model output not finite for " + record_.operator_name);
+  }
+  return result;
+}
+
+std::string checkpoint_bytes(const torch::jit::Module& module, const ModelRecord& record) {
+  torch::jit::ExtraFilesMap extra_files{{kRecordMember, record_json(record)}};
+  const ZipArchive unsigned_archive(saved_bytes(module, extra_files), "checkpoint");
+  extra_files[kChecksumMember] = archive_checksum(unsigned_archive);
+  return saved_bytes(module, extra_files);
+}
+
+}  // namespace pw

@@ -1,0 +1,229 @@
+#include "pw/model_record.h"
+
+#include <algorithm>
+
+#include "io/json_file.h"
+
+namespace pw {
+namespace {
+
+// The JSON member of each number of Metrics that is always there.
+struct MetricField {
+  const char* name;
+  double Metrics::*value;
+};
+constexpr MetricField kMetricFields[] = {
+    {"mae", &Metrics::mae},
+    {"rmse", &Metrics::rmse},
+    {"mean_relative_error", &Metrics::mean_relative_error},
+    {"median_relative_error", &Metrics::median_relative_error},
+    {"percentile_95_relative_error", &Metrics::percentile_95_relative_error},
+    {"max_relative_error", &Metrics::max_relative_error},
+    {"accuracy_10_percent", &Metrics::accuracy_10_percent},
+    {"accuracy_20_percent", &Metrics::accuracy_20_percent},
+    {"accuracy_50_percent", &Metrics::accuracy_50_percent},
+};
+
+Json metrics_json(const Metrics& metrics) {
+  Json json = {{"rows", metrics.rows}};
+  for (const MetricField& field : kMetricFields) {
+    json[field.name] = metrics.*field.value;
+  }
+  if (metrics.r2) {
+    json["r2"] = *metrics.r2;
+  }
+  return json;
+}
+
+Metrics parse_metrics(const JsonFields& json) {
+  Metrics metrics;
+  metrics.rows = integer_at_least(json, "rows", 1);
+  for (const MetricField& field : kMetricFields) {
+    metrics.*field.value = json.number(field.name);
+  }
+  if (json.has("r2")) {
+    metrics.r2 = json.number("r2");
+  }
+  return metrics;
+}
+
+Json ranges_json(const ModelRecord& record) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < record.feature_ranges.size(); ++i) {
+    const FeatureRange& range = record.feature_ranges[i];
+    json[record.features[i]] = {
+        {"min", range.min}, {"max", range.max}, {"mean", range.mean}, {"std", range.stddev}};
+  }
+  return json;
+}
+
+std::vector<FeatureRange> parse_ranges(const JsonFields& record,
+                                       const std::vector<std::string>& features,
+                                       const std::string& origin) {
+  const std::string where = origin + ": feature_ranges";
+  const JsonFields ranges(record.object("feature_ranges"), where);
+  std::vector<FeatureRange> parsed;
+  if (record.object("feature_ranges").empty()) {
+    return parsed;
+  }
+  for (const std::string& feature : features) {
+    const JsonFields range(ranges.object(feature), where + "." + feature);
+    parsed.push_back(
+        {range.number("min"), range.number("max"), range.number("mean"), range.number("std")});
+  }
+  return parsed;
+}
+
+Json file_json(const DataFile& file) {
+  Json json = {{"name", file.name}};
+  if (!file.sha256.empty()) {
+    json["sha256"] = file.sha256;
+  }
+  json["rows_used"] = file.rows_used;
+  if (!file.source.empty()) {
+    json["source"] = file.source;
+  }
+  return json;
+}
+
+std::string text_or_empty(const JsonFields& fields, const char* name) {
+  return fields.has(name) ? fields.text(name) : "";
+}
+
+std::vector<DataFile> parse_data(const JsonFields& record, const std::string& origin) {
+  std::vector<DataFile> files;
+  for (const Json& entry : record.array("data")) {
+    const JsonFields file(entry, origin + ": data[" + std::to_string(files.size()) + "]");
+    files.push_back({file.text("name"), text_or_empty(file, "sha256"),
+                     integer_at_least(file, "rows_used", 0), text_or_empty(file, "source")});
+  }
+  return files;
+}
+
+std::vector<std::string> parse_features(const JsonFields& record) {
+  std::vector<std::string> features;
+  for (const Json& name : record.array("features")) {
+    if (!name.is_string()) {
+      throw DataError(record.where("features") + ": found " + name.dump() +
+                      ", expected the names of features");
+    }
+    features.push_back(name);
+  }
+  return features;
+}
+
+AnalysisOptions parse_analysis(const JsonFields& record, const std::string& origin) {
+  const JsonFields analysis(record.object("analysis"), origin + ": analysis");
+  try {
+    return {parse_fa2_schedule(analysis.text("fa2_schedule")),
+            parse_gemm_tile_policy(analysis.text("gemm_tile"))};
+  } catch (const DataError& error) {
+    throw DataError(origin + ": analysis: " + error.what());
+  }
+}
+
+ModelKind parse_kind(const JsonFields& record) {
+  try {
+    return parse_model_kind(record.text("kind"));
+  } catch (const DataError& error) {
+    throw DataError(record.where("kind") + ": " + error.what());
+  }
+}
+
+const OperatorFamily& family_of(const ModelRecord& record, const std::string& origin) {
+  try {
+    return operator_family(record.operator_name);
+  } catch (const DataError& error) {
+    throw DataError(origin + ": " + error.what());
+  }
+}
+
+void check_version(const JsonFields& record) {
+  const std::int64_t version = integer_at_least(record, "format_version", 1);
+  if (version > ModelRecord::kFormatVersion) {
+    throw DataError(record.where("format_version") + ": found " + std::to_string(version) +
+                    ", this program knows versions up to " +
+                    std::to_string(ModelRecord::kFormatVersion) +
+                    "; use the newer program that wrote the file");
+  }
+}
+
+}  // namespace
+
+std::string record_json(const ModelRecord& record) {
+  Json json = {{"format_version", ModelRecord::kFormatVersion},
+               {"operator", record.operator_name},
+               {"kind", to_string(record.kind)},
+               {"features", record.features},
+               {"analysis",
+                {{"fa2_schedule", to_string(record.analysis.fa2_schedule)},
+                 {"gemm_tile", to_string(record.analysis.gemm_tile)}}},
+               {"feature_ranges", ranges_json(record)},
+               {"hardware_rows", Json::object()},
+               {"data", Json::array()},
+               {"training", Json::object()},
+               {"metrics", Json::object()}};
+  if (!record.attention_layout.empty()) {
+    json["attention_layout"] = record.attention_layout;
+  }
+  for (const auto& [name, rows] : record.hardware_rows) {
+    json["hardware_rows"][name] = rows;
+  }
+  for (const DataFile& file : record.data) {
+    json["data"].push_back(file_json(file));
+  }
+  for (const auto& [option, value] : record.training) {
+    json["training"][option] = value;
+  }
+  for (const auto& [label, metrics] : record.metrics) {
+    json["metrics"][label] = metrics_json(metrics);
+  }
+  return to_json_text(json);
+}
+
+ModelRecord parse_record(const std::string& json_text, const std::string& origin) {
+  const Json json = parse_json(json_text, origin);
+  const JsonFields fields(json, origin);
+  check_version(fields);
+  ModelRecord record;
+  record.operator_name = fields.text("operator");
+  record.kind = parse_kind(fields);
+  record.attention_layout = text_or_empty(fields, "attention_layout");
+  record.features = parse_features(fields);
+  record.analysis = parse_analysis(fields, origin);
+  record.feature_ranges = parse_ranges(fields, record.features, origin);
+  const JsonFields rows(fields.object("hardware_rows"), origin + ": hardware_rows");
+  for (const auto& [name, count] : fields.object("hardware_rows").items()) {
+    record.hardware_rows.emplace_back(name, rows.integer(name));
+  }
+  record.data = parse_data(fields, origin);
+  const JsonFields training(fields.object("training"), origin + ": training");
+  for (const auto& [option, value] : fields.object("training").items()) {
+    record.training.emplace_back(option, training.text(option));
+  }
+  for (const auto& [label, metrics] : fields.object("metrics").items()) {
+    record.metrics.emplace_back(
+        label, parse_metrics(JsonFields(metrics, origin + ": metrics[\"" + label + "\"]")));
+  }
+  return record;
+}
+
+std::vector<std::size_t> feature_columns(const ModelRecord& record, const std::string& origin) {
+  const std::vector<std::string> known = feature_names(family_of(record, origin), record.kind);
+  if (record.features.empty()) {
+    throw DataError(origin + ": the model of " + record.operator_name + " lists no feature");
+  }
+  std::vector<std::size_t> columns;
+  for (const std::string& name : record.features) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      throw DataError(origin + ": the model uses the feature '" + name + "', which " +
+                      std::string(to_string(record.kind)) + " models of operator " +
+                      record.operator_name + " do not have");
+    }
+    columns.push_back(static_cast<std::size_t>(found - known.begin()));
+  }
+  return columns;
+}
+
+}  // namespace pw

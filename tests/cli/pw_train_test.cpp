@@ -1,0 +1,120 @@
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/run_program.h"
+#include "io/files.h"
+#include "lib/reference.h"
+#include "lib/temporary_folder.h"
+#include "pw/checkpoint.h"
+
+namespace pw {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+// GEMMs that take a launch of 3 us and the time of their operations at half of the A100's peak.
+std::string gemm_rows() {
+  std::string csv = "M,N,K,avg_duration,hardware,source\n";
+  for (int i = 1; i <= 40; ++i) {
+    const double m = 100.0 * i, n = 128.0 * (1 + i % 7), k = 1024;
+    csv += std::to_string(static_cast<int>(m)) + "," + std::to_string(static_cast<int>(n)) +
+           ",1024," + std::to_string(3 + 2 * m * n * k / 156e6) + ",A100,own\n";
+  }
+  return csv;
+}
+
+class PwTrainTest : public testing::Test {
+ protected:
+  ProgramResult run(std::vector<std::string> arguments) const {
+    return run_program(folder_.path(), PW_TRAIN_PROGRAM, arguments);
+  }
+  ProgramResult train(const std::string& csv, std::vector<std::string> more = {}) const {
+    folder_.file("train.csv", csv);
+    std::vector<std::string> arguments{"mlp",       "--operator",   "gemm", "--train",
+                                       "train.csv", "--output",     "m.pt", "--epochs",
+                                       "3",         "--batch-size", "8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+  bool wrote() const { return fs::exists(folder_.path() / "m.pt"); }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(PwTrainTest, TrainsAndTellsHowWell) {
+  const ProgramResult result =
+      train(gemm_rows() + "1,1,1,nan,A100,own\n",
+            {"--test", "train.csv", "--source", "own runs", "--where", "source=own"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("training data: 40 rows (NVIDIA A100-SXM4-80GB 40)"),
+                    HasSubstr("left out: 1 avg_duration is not finite"), HasSubstr(".csv:42"),
+                    HasSubstr("epoch 3 of at most 3"), HasSubstr("wrote m.pt")));
+  EXPECT_THAT(result.output,
+              AllOf(HasSubstr("validation: NVIDIA A100-SXM4-80GB"), HasSubstr("\ntest ")));
+  const ModelRecord record = read_checkpoint_record(folder_.path() / "m.pt");
+  EXPECT_EQ(record.data[0].source, "own runs");
+  EXPECT_EQ(record.data[0].rows_used, 40);
+}
+
+TEST_F(PwTrainTest, SameBytesWhateverTheEnvironmentSaysAboutThreads) {
+  train(gemm_rows());
+  const std::string first = read_file(folder_.path() / "m.pt");
+  for (const char* variable : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+    setenv(variable, "2", 1);
+    train(gemm_rows());
+    unsetenv(variable);
+    EXPECT_TRUE(first == read_file(folder_.path() / "m.pt")) << variable;
+  }
+}
+
+TEST_F(PwTrainTest, PublishedRulesAreRecorded) {
+  EXPECT_EQ(train(gemm_rows(), {"--published-rules", "--fa2-schedule", "faithful"}).exit_code, 0);
+  const ModelRecord record = read_checkpoint_record(folder_.path() / "m.pt");
+  EXPECT_EQ(record.analysis.fa2_schedule, Fa2Schedule::published);
+  EXPECT_THAT(record.training,
+              testing::Contains(std::pair<std::string, std::string>("split", "published")));
+}
+
+TEST_F(PwTrainTest, BadDataEndsInOneSentenceAndNoFile) {
+  const std::string header = "M,N,K,avg_duration,hardware\n";
+  const std::pair<std::string, const char*> cases[] = {
+      {header + "16,2048,2048,nan,A100\n", "no usable rows"},
+      {header + "2048,5632,2048,0.1727309,A100\n", "are durations in microseconds?"},
+      {"M,N,avg_duration,hardware\n16,2048,8.3,A100\n", "'K'"},
+      {"", "train.csv"},
+  };
+  for (const auto& [csv, message] : cases) {
+    const ProgramResult result = train(csv);
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_THAT(result.errors, HasSubstr(message));
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+    EXPECT_FALSE(wrote());
+  }
+}
+
+TEST_F(PwTrainTest, WrongUsageEndsWithCode2) {
+  EXPECT_EQ(run({}).exit_code, 2);
+  EXPECT_EQ(run({"mlp", "--operator", "gemm"}).exit_code, 2);
+  EXPECT_EQ(train(gemm_rows(), {"--fa2-schedule", "other"}).exit_code, 2);
+  EXPECT_EQ(train(gemm_rows(), {"--epochs", "many"}).exit_code, 2);
+  EXPECT_FALSE(wrote());
+  EXPECT_EQ(run({"--help"}).exit_code, 0);
+}
+
+TEST_F(PwTrainTest, ImportsPublishedCheckpoints) {
+  PW_REQUIRE_REFERENCE(reference);
+  const std::string pth =
+      (fs::absolute(reference) / "checkpoints_upstream/rmsnorm/rmsnorm_mlp_model.pth").string();
+  EXPECT_EQ(run({"import", pth, "--operator", "gemm", "--output", "m.pt"}).exit_code, 3);
+  EXPECT_FALSE(wrote());
+  EXPECT_EQ(run({"import", pth, "--operator", "rmsnorm", "--output", "m.pt"}).exit_code, 0);
+  EXPECT_EQ(read_checkpoint_record(folder_.path() / "m.pt").features.size(), 15u);
+}
+
+}  // namespace
+}  // namespace pw

@@ -1,0 +1,234 @@
+#include "pw/dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lib/error_of.h"
+#include "lib/temporary_folder.h"
+#include "pw/data_paths.h"
+
+namespace pw {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const HardwareCatalog& catalog() {
+  static const HardwareCatalog shipped =
+      HardwareCatalog::read(find_data_folder("hardware", std::nullopt));
+  return shipped;
+}
+
+class DatasetTest : public testing::Test {
+ protected:
+  Dataset read(const std::string& csv, const std::vector<RowFilter>& filters = {},
+               const char* operator_name = "gemm") const {
+    return read_dataset({folder_.file("data.csv", csv)}, operator_family(operator_name), catalog(),
+                        {ModelKind::efficiency,
+                         {Fa2Schedule::published, GemmTilePolicy::fixed_128},
+                         filters,
+                         std::nullopt});
+  }
+  std::string read_error(const std::string& csv, const char* operator_name = "gemm") const {
+    return error_of([&] { read(csv, {}, operator_name); });
+  }
+  const TemporaryFolder folder_;
+};
+
+constexpr char kHeader[] = "M,N,K,avg_duration,hardware\n";
+constexpr char kA100Row[] = "16,2048,2048,8.3,NVIDIA A100-SXM4-80GB\n";
+
+TEST_F(DatasetTest, TargetIsIdealCyclesOverMeasuredCycles) {
+  const Dataset data = read(std::string(kHeader) + kA100Row);
+  ASSERT_EQ(data.rows(), 1u);
+  // One row of 16 tiles of 128 x 128: 2 * 128 * 2048 * 2048 operations on 108 SMs, 2048 per cycle.
+  const double cycles = 2.0 * 128 * 2048 * 2048 / (108 * 2048);
+  EXPECT_DOUBLE_EQ(data.reference_us[0], static_cast<float>(cycles) / 1410.0);
+  EXPECT_DOUBLE_EQ(data.efficiency[0], cycles / (8.3 * 1410));
+  EXPECT_EQ(data.features.size(), data.width());
+  EXPECT_DOUBLE_EQ(data.features[1], cycles);
+  EXPECT_THAT(data.hardware_names, ElementsAre("NVIDIA A100-SXM4-80GB"));
+  EXPECT_EQ(data.files[0].rows_used, 1);
+  EXPECT_EQ(data.files[0].sha256.size(), 64u);
+  EXPECT_EQ(row_place(data, 0), "data.csv:2");
+  EXPECT_TRUE(data.dropped.empty());
+}
+
+TEST_F(DatasetTest, UsesTheTileColumnsOfARow) {
+  const Dataset data = read(
+      "M,N,K,avg_duration,tile_M,tile_N,tile_K,is_split_k,cta_count,hardware\n"
+      "16,2048,2048,8.3,64,64,64,0,32,A100\n"
+      "16,2048,2048,8.3,,,,,,A100\n");
+  EXPECT_DOUBLE_EQ(data.features[0], 2.0 * 64 * 2048 * 2048);
+  EXPECT_DOUBLE_EQ(data.features[data.width()], 2.0 * 128 * 2048 * 2048);
+}
+
+TEST_F(DatasetTest, DropsUnusableRowsByReason) {
+  const Dataset data = read(std::string(kHeader) + kA100Row +
+                            "16,2048,2048,nan,A100\n"
+                            "16,2048,2048,-inf,A100\n"
+                            "16,2048,2048,,A100\n"
+                            "16,2048,2048,0,A100\n"
+                            "16,2048,2048,-3.2,A100\n"
+                            "16,2048,2048,N/A,A100\n"
+                            "16,2048,2048,1e400,A100\n"
+                            ",2048,2048,9.0,A100\n"
+                            "0,2048,2048,9.0,A100\n"
+                            "4000000000,4000000000,4000000000,9.0,A100\n"
+                            "16,2048,2048,9.0,AcmeGPU X1\n"
+                            "16,2048,2048,9.0,\n"
+                            "16,2048,2048,9.0\n");
+  EXPECT_EQ(data.rows(), 1u);
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& [reason, dropped] : data.dropped) {
+    counts[reason] = dropped.rows;
+  }
+  EXPECT_EQ(counts, (std::map<std::string, std::int64_t>{{"avg_duration is empty", 1},
+                                                         {"avg_duration is not a number", 2},
+                                                         {"avg_duration is not finite", 2},
+                                                         {"avg_duration is not positive", 2},
+                                                         {"hardware is empty", 1},
+                                                         {"no valid problem", 2},
+                                                         {"problem without features", 1},
+                                                         {"unknown GPU 'AcmeGPU X1'", 1},
+                                                         {"wrong number of fields", 1}}));
+  EXPECT_THAT(data.dropped.at("avg_duration is empty").examples,
+              ElementsAre(AllOf(HasSubstr("data.csv:5"), HasSubstr("avg_duration"))));
+  EXPECT_THAT(data.dropped.at("wrong number of fields").examples,
+              ElementsAre(HasSubstr("data.csv:15")));
+  EXPECT_THAT(data.dropped.at("unknown GPU 'AcmeGPU X1'").examples,
+              ElementsAre(AllOf(HasSubstr("data.csv:13"), HasSubstr("H100"))));
+}
+
+TEST_F(DatasetTest, KeepsFewExamplesOfManyDroppedRows) {
+  std::string csv = std::string(kHeader) + kA100Row;
+  for (int i = 0; i < 50; ++i) {
+    csv += "16,2048,2048,0,A100\n";
+  }
+  const DroppedRows dropped = read(csv).dropped.at("avg_duration is not positive");
+  EXPECT_EQ(dropped.rows, 50);
+  EXPECT_EQ(dropped.examples.size(), DroppedRows::kMaxExamples);
+}
+
+TEST_F(DatasetTest, NoUsableRowIsAnError) {
+  EXPECT_THAT(read_error(std::string(kHeader) + "16,2048,2048,nan,A100\n16,2048,2048,,A100\n"),
+              AllOf(HasSubstr("data.csv"), HasSubstr("no usable rows"),
+                    HasSubstr("1 avg_duration is empty, 1 avg_duration is not finite")));
+}
+
+TEST_F(DatasetTest, MissingColumnsAreNamed) {
+  EXPECT_THAT(read_error("M,N,avg_duration,hardware\n16,2048,8.3,A100\n"), HasSubstr("'K'"));
+  EXPECT_THAT(
+      read_error("M,N,K,avg_duration_us,Hardware\n16,2048,2048,8.3,A100\n"),
+      AllOf(HasSubstr("'avg_duration'"), HasSubstr("'hardware'"), HasSubstr("avg_duration_us")));
+}
+
+TEST_F(DatasetTest, GpuNamesMatchInFullOnly) {
+  const Dataset data = read(std::string(kHeader) +
+                            "16,2048,2048,8.3,NVIDIA L40\n"
+                            "16,2048,2048,8.3,nvidia l40\n"
+                            "16,2048,2048,8.3,NVIDIA  L40 \n"
+                            "16,2048,2048,8.3,L40\n"
+                            "16,2048,2048,8.3,NVIDIA L4\n");
+  EXPECT_THAT(data.hardware_names, ElementsAre("NVIDIA L40"));
+  EXPECT_EQ(data.rows(), 4u);
+  EXPECT_EQ(data.dropped.at("unknown GPU 'NVIDIA L4'").rows, 1);
+}
+
+TEST_F(DatasetTest, MillisecondsAreNoMicroseconds) {
+  const std::string ms = std::string(kHeader) +
+                         "16,2048,2048,8.7332,A100\n2048,5632,2048,0.1727309,A100\n"
+                         "128,2048,2048,0.0009,A100\n";
+  EXPECT_THAT(read_error(ms), AllOf(HasSubstr("faster than the hardware's peak in 2 rows"),
+                                    HasSubstr("first at line 3"), HasSubstr("microseconds?")));
+  EXPECT_THAT(read_error("seq,dim,avg_duration,hardware\n8192,8192,0.1,A100\n", "rmsnorm"),
+              HasSubstr("peak in 1 rows"));
+  EXPECT_EQ(read("seq,dim,avg_duration,hardware\n8192,8192,150,A100\n", {}, "rmsnorm").rows(), 1u);
+}
+
+TEST_F(DatasetTest, ALittleAboveThePeakIsNoted) {
+  // 2 * 2048^3 operations at 312 TFLOP/s need 55 us.
+  const std::string rows = std::string(kHeader) + kA100Row + "2048,2048,2048,";
+  EXPECT_THAT(read(rows + "40,A100\n").notes,
+              ElementsAre(AllOf(HasSubstr("peak in 1 rows"), HasSubstr("line 3"))));
+  EXPECT_TRUE(read(rows + "56,A100\n").notes.empty());
+  EXPECT_THAT(read_error(rows + "26,A100\n"), HasSubstr("microseconds?"));
+}
+
+TEST_F(DatasetTest, APaddedTileIsNoProofOfImpossibleSpeed) {
+  // From an L2 cache this row takes a third of the time that its padded tiles need at full speed.
+  const Dataset data = read(std::string(kHeader) + "1,8192,8192,20,A100\n");
+  EXPECT_GT(data.efficiency[0], 1.05);
+}
+
+TEST_F(DatasetTest, ProblemsAreTheSameGpuAndShape) {
+  const Dataset data = read(std::string(kHeader) +
+                            "16,2048,2048,8.3,A100\n"
+                            "16,2048,2048,8.9,NVIDIA A100-SXM4-80GB\n"
+                            "16,2048,2048,8.3,H100\n"
+                            "16,2048,4096,16.3,A100\n");
+  EXPECT_EQ(data.problem[0], data.problem[1]);
+  EXPECT_NE(data.problem[0], data.problem[2]);
+  EXPECT_NE(data.problem[0], data.problem[3]);
+}
+
+TEST_F(DatasetTest, ReadsListsAndKeepsTheLineOfABadOne) {
+  const Dataset data = read(
+      "attention_type,bs,q_lengths,kv_lengths,nh,nkv,hd,avg_duration,hardware\n"
+      "fa2_ragged,2,\"[6, 70]\",\"[ 6 , 70 ]\",16,8,128,21.5,L40\n"
+      "fa2_ragged,2,\"[6,70]\",\"[6,70]\",16,8,128,21.5,L40\n"
+      "fa2_ragged,3,\"[6,70]\",\"[6,70]\",16,8,128,21.5,L40\n"
+      "fa2_ragged,2,[6,70],[6,70],16,8,128,21.5,L40\n",
+      {}, "attn");
+  EXPECT_EQ(data.rows(), 2u);
+  EXPECT_EQ(data.problem[0], data.problem[1]);
+  EXPECT_THAT(data.dropped.at("no valid problem").examples, ElementsAre(HasSubstr("data.csv:4")));
+  EXPECT_THAT(data.dropped.at("wrong number of fields").examples,
+              ElementsAre(HasSubstr("data.csv:5")));
+}
+
+TEST_F(DatasetTest, ComparesTheFilesOwnFeatures) {
+  const std::string header = "M,N,K,avg_duration,hardware,tensor_all_ops,overall_perf\n";
+  const std::string row = "16,2048,2048,8.3,A100,";
+  const double ops = 2.0 * 128 * 2048 * 2048;
+  const std::string efficiency = "0.41481";
+  EXPECT_THAT(read_error(header + row + std::to_string(ops) + "," + efficiency + "\n"),
+              AllOf(HasSubstr("data.csv:2"), HasSubstr("'overall_perf'")));
+  EXPECT_THAT(read_error(header + row + std::to_string(ops / 2) + ",\n"),
+              AllOf(HasSubstr("data.csv:2"), HasSubstr("'tensor_all_ops'"), HasSubstr("M=16")));
+  EXPECT_EQ(read(header + row + std::to_string(ops) + ",\n").rows(), 1u);
+  EXPECT_EQ(read(header + row + std::to_string(ops * (1 + 1e-11)) + ",\n").rows(), 1u);
+}
+
+TEST_F(DatasetTest, FiltersRowsByColumns) {
+  const std::string csv =
+      "M,N,K,avg_duration,hardware,source\n"
+      "16,2048,2048,8.3,A100,x\n16,2048,2048,8.3,A100,y\n16,2048,2048,8.3,H100,x\n"
+      "16,2048,2048,8.3,H100,z\n";
+  EXPECT_EQ(read(csv, {parse_row_filter("source=x")}).rows(), 2u);
+  EXPECT_EQ(read(csv, {parse_row_filter("source=x|y")}).rows(), 3u);
+  EXPECT_EQ(read(csv, {parse_row_filter("source!=x|y")}).rows(), 1u);
+  const Dataset data =
+      read(csv, {parse_row_filter("source=x"), parse_row_filter("hardware!=A100")});
+  EXPECT_EQ(row_place(data, 0), "data.csv:4");
+  EXPECT_EQ(data.dropped.at("not selected by source=x").rows, 2);
+  EXPECT_THAT(error_of([&] { read(csv, {parse_row_filter("origin=x")}); }), HasSubstr("origin"));
+}
+
+TEST(RowFilter, ReadsBothForms) {
+  const RowFilter keep = parse_row_filter("source=a|b=c");
+  EXPECT_EQ(keep.column, "source");
+  EXPECT_THAT(keep.values, ElementsAre("a", "b=c"));
+  EXPECT_FALSE(keep.exclude);
+  EXPECT_EQ(to_string(keep), "source=a|b=c");
+  const RowFilter exclude = parse_row_filter("hardware!=NVIDIA L40");
+  EXPECT_TRUE(exclude.exclude);
+  EXPECT_EQ(to_string(exclude), "hardware!=NVIDIA L40");
+  for (const char* bad : {"", "source", "=x", "!=x"}) {
+    EXPECT_THAT(error_of([&] { parse_row_filter(bad); }), HasSubstr("expected column=value"));
+  }
+}
+
+}  // namespace
+}  // namespace pw

@@ -1,0 +1,111 @@
+#include "pw/model_record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/json_file.h"
+#include "lib/error_of.h"
+
+namespace pw {
+namespace {
+
+using testing::HasSubstr;
+
+ModelRecord sample() {
+  ModelRecord record;
+  record.operator_name = "gemm";
+  record.features = {"tensor_all_ops", "global_cycle"};
+  record.analysis = {Fa2Schedule::faithful, GemmTilePolicy::fixed_128};
+  record.feature_ranges = {{1, 2.5, 1.25, 0.5}, {0.1, 1e16, 3, 4}};
+  record.hardware_rows = {{"NVIDIA H100", 7}, {"NVIDIA A40", 3}};
+  record.data = {{"b.csv", "abc", 8, "own measurements"}, {"a.csv", "", 2, ""}};
+  record.training = {{"seed", "42"}, {"epochs", "3"}};
+  Metrics metrics;
+  metrics.rows = 4;
+  metrics.mae = 0.1;
+  metrics.median_relative_error = 0.3;
+  metrics.max_relative_error = 2;
+  metrics.accuracy_20_percent = 75;
+  record.metrics = {{"validation", metrics}};
+  metrics.r2 = -0.5;
+  record.metrics.emplace_back("test: NVIDIA H100", metrics);
+  return record;
+}
+
+TEST(ModelRecord, SurvivesItsJson) {
+  const std::string json = record_json(sample());
+  const ModelRecord read = parse_record(json, "m.pt");
+  EXPECT_EQ(record_json(read), json);
+  EXPECT_EQ(read.features, sample().features);
+  EXPECT_EQ(read.analysis.fa2_schedule, Fa2Schedule::faithful);
+  EXPECT_EQ(read.analysis.gemm_tile, GemmTilePolicy::fixed_128);
+  EXPECT_EQ(read.feature_ranges[1].max, 1e16);
+  EXPECT_EQ(read.hardware_rows, sample().hardware_rows);
+  EXPECT_EQ(read.data[0].source, "own measurements");
+  EXPECT_EQ(read.data[1].sha256, "");
+  EXPECT_EQ(read.training, sample().training);
+  EXPECT_FALSE(read.metrics[0].second.r2.has_value());
+  EXPECT_EQ(read.metrics[1].second.r2, -0.5);
+  EXPECT_EQ(read.metrics[1].second.accuracy_20_percent, 75);
+}
+
+TEST(ModelRecord, KeepsUnknownRangesUnknown) {
+  ModelRecord record = sample();
+  record.feature_ranges.clear();
+  EXPECT_TRUE(parse_record(record_json(record), "m.pt").feature_ranges.empty());
+}
+
+TEST(ModelRecord, RefusesWhatItCannotTrust) {
+  struct Case {
+    const char* member;
+    Json value;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"format_version", 2, "use the newer program"},
+      {"format_version", 0, "format_version"},
+      {"operator", 3, "operator"},
+      {"features", {1, 2}, "features"},
+      {"analysis", {{"fa2_schedule", "other"}, {"gemm_tile", "selected"}}, "other"},
+      {"feature_ranges", {{"tensor_all_ops", {{"min", 1}}}}, "max"},
+      {"hardware_rows", {{"NVIDIA H100", "many"}}, "NVIDIA H100"},
+      {"training", {{"seed", 42}}, "seed"},
+      {"metrics", {{"validation", {{"rows", 1}}}}, "mae"},
+  };
+  for (const Case& c : cases) {
+    Json json = parse_json(record_json(sample()), "sample");
+    json[c.member] = c.value;
+    const std::string error = error_of([&] { parse_record(json.dump(), "m.pt"); });
+    EXPECT_THAT(error, HasSubstr("m.pt")) << c.member;
+    EXPECT_THAT(error, HasSubstr(c.message)) << c.member;
+    json.erase(c.member);
+    EXPECT_THAT(error_of([&] { parse_record(json.dump(), "m.pt"); }), HasSubstr(c.member));
+  }
+}
+
+TEST(RecordFeatures, FollowTheRecordsOrder) {
+  ModelRecord record = sample();
+  std::swap(record.features[0], record.features[1]);
+  const std::vector<std::string> names =
+      feature_names(operator_family(record.operator_name), record.kind);
+  const std::vector<std::size_t> columns = feature_columns(record, "m.pt");
+  ASSERT_EQ(columns.size(), 2u);
+  EXPECT_EQ(names[columns[0]], record.features[0]);
+  EXPECT_EQ(names[columns[1]], record.features[1]);
+  EXPECT_GT(columns[0], columns[1]);
+}
+
+TEST(RecordFeatures, MustBelongToTheOperator) {
+  ModelRecord record = sample();
+  record.features = {"tensor_all_ops", "xu_all_ops"};
+  EXPECT_THAT(error_of([&] { feature_columns(record, "m.pt"); }),
+              HasSubstr("m.pt: the model uses the feature 'xu_all_ops', which efficiency models of "
+                        "operator gemm"));
+  record.features.clear();
+  EXPECT_THAT(error_of([&] { feature_columns(record, "m.pt"); }), HasSubstr("no feature"));
+  record.operator_name = "convolution";
+  EXPECT_THAT(error_of([&] { feature_columns(record, "m.pt"); }), HasSubstr("convolution"));
+}
+
+}  // namespace
+}  // namespace pw
