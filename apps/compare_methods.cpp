@@ -42,6 +42,10 @@ std::vector<fs::path> method_folders(const fs::path& folder) {
 MethodPaths find_methods(const std::vector<std::string>& arguments) {
   MethodPaths methods;
   const auto add = [&](const std::string& name, const fs::path& path) {
+    if (name.find('/') != std::string::npos) {
+      throw DataError("--pred calls a method '" + name +
+                      "', expected a name without '/': it becomes part of a file name");
+    }
     for (const auto& [known, other] : methods) {
       if (known == name) {
         throw DataError("--pred " + path.string() + " and " + other.string() +

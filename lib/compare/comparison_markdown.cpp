@@ -25,9 +25,8 @@ std::string comparison_markdown(const Comparison& comparison,
       for (const Metric metric : kMetrics) {
         const TextTable table = mean_error_table(comparison, summaries, scope, engine, metric);
         if (table.empty()) continue;
-        text += "\n### Mean error by " + std::string(scope == std::string("gpu") ? "GPU" : scope) +
-                ": " + engine_title(engine) + ", " + std::string(to_string(metric)) + "\n\n" +
-                markdown_table(table, 1);
+        text += "\n### Mean error by " + scope_title(scope) + ": " + engine_title(engine) + ", " +
+                std::string(to_string(metric)) + "\n\n" + markdown_table(table, 1);
       }
     }
   }

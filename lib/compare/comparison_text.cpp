@@ -21,12 +21,14 @@ std::string comparison_text(const Comparison& comparison,
   if (comparison.rows.size() <= kMostCasesOnScreen) {
     text += "\n" + plain_table(phase_table(comparison), 4, "");
   }
-  for (const std::string& engine : engines_of(comparison)) {
-    for (const Metric metric : kMetrics) {
-      const TextTable table = mean_error_table(comparison, summaries, "gpu", engine, metric);
-      if (table.size() <= 2) continue;  // one GPU: the overall table has it
-      text += "\nMean error in %, " + engine_title(engine) + " " + std::string(to_string(metric)) +
-              ", by GPU\n" + plain_table(table, 1, "");
+  for (const char* scope : {"gpu", "seen"}) {
+    for (const std::string& engine : engines_of(comparison)) {
+      for (const Metric metric : kMetrics) {
+        const TextTable table = mean_error_table(comparison, summaries, scope, engine, metric);
+        if (table.size() <= 2) continue;  // one group: the overall table has it
+        text += "\nMean error in %, " + engine_title(engine) + " " +
+                std::string(to_string(metric)) + "\n" + plain_table(table, 1, "");
+      }
     }
   }
   if (!comparison.excluded.empty() || !comparison.unmatched.empty() || !comparison.notes.empty()) {

@@ -49,6 +49,12 @@ std::string engine_title(std::string_view engine) {
   return std::string(engine);
 }
 
+std::string scope_title(std::string_view scope) {
+  if (scope == "gpu") return "GPU";
+  if (scope == "seen") return "GPU in training or not";
+  return std::string(scope);
+}
+
 std::string plain_table(const TextTable& table, std::size_t left, const std::string& indent) {
   std::vector<std::size_t> widths;
   for (const auto& row : table) {
@@ -112,7 +118,7 @@ TextTable mean_error_table(const Comparison& comparison, const std::vector<Error
   }
   if (groups.empty()) return {};
   std::sort(groups.begin(), groups.end());
-  TextTable table{{std::string(scope)}};
+  TextTable table{{scope_title(scope)}};
   for (const std::string& method : comparison.methods) table.front().push_back(method);
   for (const std::string& group : groups) {
     std::vector<std::string> line{group};

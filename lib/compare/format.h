@@ -32,6 +32,9 @@ std::string markdown_table(const TextTable& table, std::size_t left);
 // The table of all cases for each method and engine, by metric: what a reader looks at first.
 TextTable overall_table(const std::vector<ErrorSummary>& summaries);
 
+// "GPU", "model", "GPU in training or not": what the groups of a scope are.
+std::string scope_title(std::string_view scope);
+
 // Mean errors by group (rows) and method (columns) of one scope, engine and metric; empty when
 // there are none.
 TextTable mean_error_table(const Comparison& comparison, const std::vector<ErrorSummary>& summaries,

@@ -3,8 +3,6 @@
 #include "compare/case_name.h"
 #include "compare/csv_values.h"
 #include "compare/tolerant_json.h"
-#include "io/files.h"
-#include "io/text.h"
 #include "pw/comparison.h"
 
 namespace pw {
@@ -15,29 +13,6 @@ namespace fs = std::filesystem;
 constexpr double kMsPerSecond = 1000;
 constexpr PerMetric<const char*> kSglangKeys{
     {"prefill_latency", "median_decode_latency", "total_latency"}};
-
-struct JsonLine {
-  std::size_t number = 0;  // in the file
-  Json value;
-};
-
-// One object per line that is not blank.
-std::vector<JsonLine> read_json_lines(const fs::path& path, const Warn& warn) {
-  const std::string bytes = read_file(path);
-  std::vector<JsonLine> lines;
-  std::size_t number = 0;
-  for (const std::string& line : split(checked_text(bytes, path.string()), '\n')) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    lines.push_back({number, parse_tolerant_json(line, path.string(), number, warn)});
-    if (!lines.back().value.is_object()) {
-      throw DataError(path.string() + ":" + std::to_string(number) +
-                      ": expected an object with the keys run_name, prefill_latency, "
-                      "median_decode_latency, total_latency");
-    }
-  }
-  return lines;
-}
 
 MeasuredRun read_run(const JsonFields& line, const Json& object, std::size_t index,
                      const Warn& warn) {

@@ -71,22 +71,26 @@ TimesMs read_times(const JsonFields& file, const Warn& warn) {
   return ms;
 }
 
-// Whether the operator models were fitted on this GPU: predictor's notes say when one was not.
+// Whether a text of our JSON files has `part` in it.
+bool has_part(const Json& value, std::string_view part) {
+  return value.is_string() && value.get_ref<const std::string&>().find(part) != std::string::npos;
+}
+
+// Whether the operator models were fitted on this GPU. pw-predict names the checkpoints that it
+// used, and says in a note which of them never saw the GPU.
 std::optional<bool> read_gpu_seen(const JsonFields& file) {
   if (!file.has("notes") || !file.has("provenance")) return std::nullopt;
-  for (const Json& note : file.array("notes")) {
-    if (note.is_string() && note.get_ref<const std::string&>().find(
-                                "was not in the training data") != std::string::npos) {
-      return false;
-    }
+  const Json& notes = file.array("notes");
+  if (std::any_of(notes.begin(), notes.end(),
+                  [](const Json& note) { return has_part(note, ": trained without "); })) {
+    return false;
   }
-  const Json& provenance = file.object("provenance");
-  for (const OperatorFamily& family : operator_families()) {
-    const auto model = provenance.find(std::string(family.name));
-    if (model != provenance.end() && model->is_string() &&
-        model->get_ref<const std::string&>().find("sha256:") != std::string::npos) {
-      return true;
-    }
+  for (const auto& item : file.object("provenance").items()) {
+    const std::string family = item.key().substr(0, item.key().find('_'));
+    const auto& families = operator_families();
+    const bool model = std::any_of(families.begin(), families.end(),
+                                   [&](const OperatorFamily& each) { return each.name == family; });
+    if (model && has_part(item.value(), "sha256:")) return true;
   }
   return std::nullopt;
 }

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 
 #include "compare/case_name.h"
-#include "io/files.h"
+#include "compare/tolerant_json.h"
 #include "io/json_file.h"
-#include "io/text.h"
 #include "pw/data_paths.h"
 
 namespace pw {
@@ -45,20 +42,16 @@ struct SglangRun {
   PublishedTimes ms;
 };
 
-std::vector<SglangRun> read_runs(const fs::path& path) {
+std::vector<SglangRun> read_runs(const fs::path& path, const Warn& warn) {
+  constexpr double kMsPerSecond = 1000;
   std::vector<SglangRun> runs;
-  const std::string bytes = read_file(path);
-  std::size_t number = 0;
-  for (const std::string& line : split(checked_text(bytes, path.string()), '\n')) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::string origin = path.string() + " line " + std::to_string(number);
-    const Json run = parse_json(line, origin);
-    constexpr double kMsPerSecond = 1000;
-    runs.push_back({JsonFields(run, origin).text("run_name"),
-                    {{read_value(run, "prefill_latency", kMsPerSecond),
-                      read_value(run, "median_decode_latency", kMsPerSecond),
-                      read_value(run, "total_latency", kMsPerSecond)}}});
+  for (const JsonLine& line : read_json_lines(path, warn)) {
+    const JsonFields fields(line.value,
+                            path.string() + ":" + std::to_string(line.number) + ": run");
+    runs.push_back({fields.text("run_name"),
+                    {{read_value(line.value, "prefill_latency", kMsPerSecond),
+                      read_value(line.value, "median_decode_latency", kMsPerSecond),
+                      read_value(line.value, "total_latency", kMsPerSecond)}}});
   }
   return runs;
 }
@@ -123,7 +116,7 @@ std::optional<Row> sglang_row(const Prediction& p, const fs::path& measurements,
   const PublishedTimes predicted{{read_value(p.summary, "prefill_duration_ms", 1),
                                   read_value(p.summary, "decode_avg_duration_ms", 1),
                                   read_value(p.summary, "total_duration_ms", 1)}};
-  const auto best = best_run(read_runs(path), run_name_of(p.name), predicted);
+  const auto best = best_run(read_runs(path, warn), run_name_of(p.name), predicted);
   if (!best) {
     warn(p.file + " is skipped: " + path.string() + " has no run like " + run_name_of(p.name));
     return std::nullopt;

@@ -1,6 +1,7 @@
 #include "compare/tolerant_json.h"
 
 #include "comma_list.h"
+#include "compare/case_name.h"
 #include "io/files.h"
 #include "io/text.h"
 
@@ -61,6 +62,23 @@ Json parse_tolerant_json(std::string_view text, const std::string& origin, std::
 Json read_tolerant_json(const std::filesystem::path& path, const Warn& warn) {
   const std::string bytes = read_file(path);
   return parse_tolerant_json(checked_text(bytes, path.string()), path.string(), 1, warn);
+}
+
+std::vector<JsonLine> read_json_lines(const std::filesystem::path& path, const Warn& warn) {
+  const std::string bytes = read_file(path);
+  std::vector<JsonLine> lines;
+  std::size_t number = 0;
+  for (const std::string& line : split(checked_text(bytes, path.string()), '\n')) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    lines.push_back({number, parse_tolerant_json(line, path.string(), number, warn)});
+    if (!lines.back().value.is_object()) {
+      throw DataError(path.string() + ":" + std::to_string(number) +
+                      ": expected an object with the keys run_name, prefill_latency, "
+                      "median_decode_latency, total_latency");
+    }
+  }
+  return lines;
 }
 
 std::optional<double> usable_time(const Json& object, std::string_view key, double factor,

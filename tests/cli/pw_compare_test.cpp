@@ -224,6 +224,7 @@ TEST(PwCompare, RefusesInOneLineAndWritesNothing) {
       {{"--pred", "absent", "--real", "real"}, 3, "--pred absent: no file or folder absent"},
       {{"--pred", "a_pred", "--real", "absent"}, 3, "--real absent: no such file or folder"},
       {{"--pred", "a_pred", "--pred", "a_pred/", "--real", "real"}, 3, "both called 'a'"},
+      {{"--pred", "a/b=a_pred", "--real", "real"}, 3, "a name without '/'"},
       {{"--pred", "empty", "--real", "real"}, 3, "holds no .json file"},
       {{"--pred", "a_pred", "--real", "empty"}, 3, "holds no measurement"},
       {{"--pred", "p.json", "--real", "two.jsonl"}, 3, "it has x, y; choose one with --run NAME"},

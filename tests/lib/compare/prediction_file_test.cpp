@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "lib/compare/comparison_fixture.h"
+#include "lib/demo_model.h"
 #include "lib/error_of.h"
 #include "lib/temporary_folder.h"
+#include "pw/prediction.h"
+#include "support/fake_model.h"
+#include "support/test_hardware.h"
 
 namespace pw {
 namespace {
@@ -35,15 +39,35 @@ TEST(PredictionFile, OurFilesTellItInTheirRecord) {
     "summary": {"prefill_duration_ms": 1, "decode_avg_duration_ms": 2, "total_duration_ms": 3},
     "case": {"model": "Llama-3.1-70B", "trace": "vllm_arxiv16", "engine": "sglang",
              "hardware": "RTX 6000 Ada"},
-    "notes": ["gemm: NVIDIA L40 was not in the training data, the model transfers"],
-    "provenance": {"gemm": "gemm.pt sha256:ab"}})");
+    "notes": [], "provenance": {"attn_paged": "attn.pt sha256:ab"}})");
   EXPECT_EQ(p.name.label, "x");
   EXPECT_EQ(p.name.engine, "vllm") << "the trace is a vLLM one";
   EXPECT_EQ(p.name.trace, "arxiv16");
   EXPECT_EQ(p.name.gpu, "RTX_6000_Ada");
   EXPECT_EQ(p.name.tp, 4);
   EXPECT_EQ(p.name.pp, 2);
-  EXPECT_EQ(p.gpu_seen, false);
+  EXPECT_EQ(p.gpu_seen, true);
+}
+
+// The whole way from a prediction to what is read of its file.
+TEST(PredictionFile, TellsWhetherTheModelsSawTheGpu) {
+  const TemporaryFolder folder;
+  const Workload workload = generate_workload(demo_model(), uniform_trace(3, 100, 4), {});
+  const HardwareSpec gpu = test_ampere();
+  for (const std::string& trained_on : {std::string("NVIDIA H20"), gpu.name}) {
+    const auto gemm = constant_model("gemm", 0.5f), attention = constant_model("attn", 0.5f);
+    gemm->record().hardware_rows = {{trained_on, 10}};
+    const OperatorPredictor predictor(gpu, {{"gemm", loaded(gemm)}, {"attn", loaded(attention)}});
+    Prediction prediction = predict_workload(workload, predictor, CollectiveCatalog());
+    prediction.provenance = {{"gemm", "fake.pt sha256:0"}};
+    const PredictedCase p = read(folder, "p.json", prediction_json(prediction, false));
+    EXPECT_EQ(p.gpu_seen, trained_on == gpu.name);
+    EXPECT_EQ(p.name.gpu, "A100");
+    EXPECT_NEAR(*p.ms[Metric::total], prediction.summary.total_us / 1000, 1e-6);
+    double sum = 0;
+    for (const OperatorTotal& total : p.operators) sum += total.ms[Metric::total];
+    EXPECT_NEAR(sum, *p.ms[Metric::total], 1e-4);
+  }
 }
 
 TEST(PredictionFile, TheFileNameServesWhereTheRecordIsEmpty) {
