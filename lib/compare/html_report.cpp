@@ -37,8 +37,10 @@ details { margin: .6rem 0; } summary { cursor: pointer; }
 @media print {
   body { margin: 0; max-width: none; font-size: 10pt; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
-  .wide { overflow: visible; } table { font-size: 6.5pt; } th, td { padding: .1rem .25rem; }
-  figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  .panels { grid-template-columns: repeat(3, 1fr); } .wide { overflow: visible; }
+  table { font-size: 7.5pt; } table.sortable { font-size: 6pt; }
+  th, td, .sortable th, .sortable td { padding: .08rem .2rem; }
+  figure, tr { break-inside: avoid; } h2, h3, .legend { break-after: avoid; }
 }
 )css";
 
