@@ -3,6 +3,7 @@
 
 #include "pw/int_math.h"
 #include "pw/ratios.h"
+#include "ratio_math.h"
 
 namespace pw {
 namespace {
@@ -40,23 +41,19 @@ double query_tile(double mean_grouped_queries) {
 
 }  // namespace
 
-const std::vector<std::string_view>& attention_ratio_names() {
-  static const std::vector<std::string_view> names = {
-      "l_tc",      "l_dr",       "l_xu",     "l_tp",
-      "l_l2",      "l_wave",     "l_abs",    "ln_units_per_occ",
-      "ln_active", "wave_fill",  "ln_group", "ln_hd",
-      "ln_mean_q", "ln_mean_kv", "ln_bs",    "ln_nkv",
-      "ln_split",  "ln_T",       "hot"};
+const RatioNames& ratio_names(const AttentionConfig*) {
+  static const RatioNames names = {"l_tc",      "l_dr",       "l_xu",     "l_tp",
+                                   "l_l2",      "l_wave",     "l_abs",    "ln_units_per_occ",
+                                   "ln_active", "wave_fill",  "ln_group", "ln_hd",
+                                   "ln_mean_q", "ln_mean_kv", "ln_bs",    "ln_nkv",
+                                   "ln_split",  "ln_T",       "hot"};
   return names;
 }
 
-RatioFeatures attention_ratios(const AttentionConfig& a, const HardwareSpec& hardware) {
+RatioFeatures ratios(const AttentionConfig& a, const HardwareSpec& hardware) {
   constexpr double kElementBytes = 2;  // bf16
   constexpr double kKvBlock = 128;     // smallest part of the context that a split works on
   constexpr double kCtasPerSm = 2;
-  if (hardware.l2_cache_kib <= 0) {
-    throw DataError("hardware '" + hardware.stem + "' has no l2CacheSize, which this model needs");
-  }
   const auto heads = static_cast<double>(a.query_heads);
   const auto kv_heads = static_cast<double>(a.kv_heads);
   const auto head_dim = static_cast<double>(a.head_dim);
@@ -92,8 +89,8 @@ RatioFeatures attention_ratios(const AttentionConfig& a, const HardwareSpec& har
   const double wave_us = std::max(tile_us * waves * slots / (units * split),
                                   2 * 4 * tile * sums.longest_kv / split * head_dim /
                                       hardware.tensor_bf16_ops_per_cycle_sm / freq);
-  const auto ln_to_bound = [&](double us) { return std::log(us / bound_us); };
-  double hot = std::clamp(std::log(bytes / (hardware.l2_cache_kib * 1024)), -6.0, 2.0);
+  const LnToBound ln_to_bound(bound_us);
+  double hot = ln_to_l2(bytes, hardware, -6, 2);
   if (a.cold_kv) {
     hot = std::max(hot, 1.0);
   }

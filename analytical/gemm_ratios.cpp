@@ -2,40 +2,23 @@
 #include <cmath>
 
 #include "gemm_rates.h"
+#include "pw/operators.h"
 #include "pw/ratios.h"
+#include "ratio_math.h"
 
 namespace pw {
 namespace {
 
-constexpr double kElementBytes = 2;  // bf16
 constexpr double kTileK = 64;
-constexpr double kSmallestRatio = 1e-12;
 
-// Where the operands are: ln of (distinct weight copies in turn x bytes) / L2. Negative: in L2.
-double coldness(double bytes, double copies, double l2_bytes) {
-  return std::clamp(std::log(copies * bytes / l2_bytes), -4.0, 2.0);
-}
-
-}  // namespace
-
-const std::vector<std::string_view>& gemm_ratio_names() {
-  static const std::vector<std::string_view> names = {
-      "l_tc",      "l_dr",      "l_abs",          "log2_M",  "log2_N",  "log2_K",
-      "hot",       "m_odd",     "l_l2",           "l_wave",  "l_pad",   "l_sel",
-      "wave_fill", "ln_waves",  "ln_ctas_per_sm", "log2_tm", "log2_tn", "log2_split",
-      "M_over_Mp", "N_over_Np", "l_out",          "log2_kk"};
-  return names;
-}
-
-RatioFeatures gemm_ratios(const GemmConfig& gemm, const HardwareSpec& hardware) {
-  if (hardware.l2_cache_kib <= 0) {
-    throw DataError("hardware '" + hardware.stem + "' has no l2CacheSize, which this model needs");
-  }
-  const GemmRates rates = sustained_gemm_rates(hardware);
-  const TileSelection selection = select_gemm_tile(gemm.m, gemm.n, gemm.k, hardware);
-  const auto m = static_cast<double>(gemm.m);
-  const auto n = static_cast<double>(gemm.n);
-  const auto k = static_cast<double>(gemm.k);
+// The ratio features of M x N x K at `rates`. `weight_copies`: distinct weight matrices in turn.
+RatioFeatures ratios_of(std::int64_t rows, std::int64_t columns, std::int64_t inner,
+                        double weight_copies, const GemmRates& rates,
+                        const HardwareSpec& hardware) {
+  const TileSelection selection = select_gemm_tile(rows, columns, inner, rates);
+  const auto m = static_cast<double>(rows);
+  const auto n = static_cast<double>(columns);
+  const auto k = static_cast<double>(inner);
   const auto tile_m = static_cast<double>(selection.tile_m);
   const auto tile_n = static_cast<double>(selection.tile_n);
   const auto split = static_cast<double>(selection.split);
@@ -47,18 +30,17 @@ RatioFeatures gemm_ratios(const GemmConfig& gemm, const HardwareSpec& hardware) 
   const double ctas = padded_m / tile_m * (padded_n / tile_n) * split;
   const double waves = std::ceil(ctas / rates.sms);
 
-  const double bytes = kElementBytes * (m * k + n * k + m * n);
+  const double bytes = rates.element_bytes * (m * k + n * k + m * n);
   const double tensor_us = 2 * m * n * k / rates.tensor_ops_per_us();
   const double dram_us = bytes / rates.dram_bytes_per_us;
   const double bound_us = std::max(tensor_us, dram_us);
-  const auto ln_to_bound = [&](double us) {
-    return std::log(std::max(us / bound_us, kSmallestRatio));
-  };
-  const double l2_us = ctas * (tile_m + tile_n) * depth * kElementBytes / rates.l2_bytes_per_us;
+  const LnToBound ln_to_bound(bound_us);
+  const double l2_us =
+      ctas * (tile_m + tile_n) * depth * rates.element_bytes / rates.l2_bytes_per_us;
   const double wave_us =
       2 * tile_m * tile_n * depth * waves / (rates.tensor_ops_per_cycle_sm * rates.freq_mhz);
   const double padded_us = 2 * padded_m * padded_n * padded_k / rates.tensor_ops_per_us();
-  const double output_us = kElementBytes * m * n / rates.dram_bytes_per_us;
+  const double output_us = rates.element_bytes * m * n / rates.dram_bytes_per_us;
 
   return {bound_us,
           {ln_to_bound(tensor_us),
@@ -67,8 +49,8 @@ RatioFeatures gemm_ratios(const GemmConfig& gemm, const HardwareSpec& hardware) 
            std::log2(m),
            std::log2(n),
            std::log2(k),
-           coldness(bytes, gemm.weight_copies, hardware.l2_cache_kib * 1024),
-           gemm.m % 8 != 0 ? 1.0 : 0.0,
+           ln_to_l2(weight_copies * bytes, hardware, -4, 2),
+           rows % 8 != 0 ? 1.0 : 0.0,
            ln_to_bound(l2_us),
            ln_to_bound(wave_us),
            ln_to_bound(padded_us),
@@ -83,6 +65,44 @@ RatioFeatures gemm_ratios(const GemmConfig& gemm, const HardwareSpec& hardware) 
            n / padded_n,
            ln_to_bound(output_us),
            std::log2(depth)}};
+}
+
+}  // namespace
+
+const RatioNames& ratio_names(const GemmConfig*) {
+  static const RatioNames names = {
+      "l_tc",      "l_dr",      "l_abs",          "log2_M",  "log2_N",  "log2_K",
+      "hot",       "m_odd",     "l_l2",           "l_wave",  "l_pad",   "l_sel",
+      "wave_fill", "ln_waves",  "ln_ctas_per_sm", "log2_tm", "log2_tn", "log2_split",
+      "M_over_Mp", "N_over_Np", "l_out",          "log2_kk"};
+  return names;
+}
+
+const RatioNames& ratio_names(const Fp8GemmConfig*) {
+  static const RatioNames names = [] {
+    RatioNames all = ratio_names(static_cast<const GemmConfig*>(nullptr));
+    all.insert(all.end(), {"l_tensor_sm_max", "l_global", "l_local", "l_sm_max_global",
+                           "l_sm_max_shared", "l_sm_max_local"});
+    return all;
+  }();
+  return names;
+}
+
+RatioFeatures ratios(const GemmConfig& gemm, const HardwareSpec& hardware) {
+  return ratios_of(gemm.m, gemm.n, gemm.k, gemm.weight_copies, bf16_gemm_rates(hardware), hardware);
+}
+
+RatioFeatures ratios(const Fp8GemmConfig& gemm, const HardwareSpec& hardware) {
+  RatioFeatures result = ratios_of(gemm.m, gemm.n, gemm.k, 1, fp8_gemm_rates(hardware), hardware);
+  const PipelineFeatures pipes = analyze(gemm, hardware, {});
+  const LnToBound ln_to_bound(std::max(pipes.tensor.all_cycles, pipes.memory.global_cycles));
+  for (const double cycles :
+       {pipes.tensor.sm_max_cycles, pipes.memory.global_cycles, pipes.memory.local_cycles,
+        pipes.memory.sm_max_global_cycles, pipes.memory.sm_max_shared_cycles,
+        pipes.memory.sm_max_local_cycles}) {
+    result.values.push_back(ln_to_bound(cycles));
+  }
+  return result;
 }
 
 }  // namespace pw

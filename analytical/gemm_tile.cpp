@@ -9,7 +9,6 @@ namespace pw {
 namespace {
 
 constexpr std::int64_t kTileK = 64;
-constexpr double kElementBytes = 2;  // bf16
 
 struct TileShape {
   std::int64_t m, n;
@@ -42,9 +41,10 @@ double estimate_us(double m, double n, double k, const TileShape& tile, std::int
       (2 * tile_m * tile_n * depth / (rates.tensor_ops_per_cycle_sm * tile_efficiency) +
        kPrologueCycles) /
       rates.freq_mhz;
-  const double l2_us = ctas * (tile_m + tile_n) * depth * kElementBytes / rates.l2_bytes_per_us;
+  const double l2_us =
+      ctas * (tile_m + tile_n) * depth * rates.element_bytes / rates.l2_bytes_per_us;
   const double dram_us =
-      kElementBytes * (m * k + n * k + m * n) /
+      rates.element_bytes * (m * k + n * k + m * n) /
       (rates.dram_bytes_per_us * std::min(1.0, ctas / (kCtasForFullDram * rates.sms)));
   const double slowest = std::max({tensor_us, l2_us, dram_us});
   if (split == 1) {
@@ -55,9 +55,12 @@ double estimate_us(double m, double n, double k, const TileShape& tile, std::int
 
 }  // namespace
 
-GemmRates sustained_gemm_rates(const HardwareSpec& hardware) {
+namespace {
+
+GemmRates gemm_rates(const HardwareSpec& hardware, double ops_per_cycle_sm, double element_bytes) {
   return {
-      hardware.tensor_bf16_ops_per_cycle_sm * hardware.sustained_tensor_fraction.value_or(1),
+      element_bytes,
+      ops_per_cycle_sm * hardware.sustained_tensor_fraction.value_or(1),
       hardware.memory_bandwidth * hardware.sustained_dram_fraction.value_or(1) * 1e3,
       hardware.l2_bandwidth * 1e3,
       static_cast<double>(hardware.num_sms),
@@ -65,10 +68,23 @@ GemmRates sustained_gemm_rates(const HardwareSpec& hardware) {
   };
 }
 
+}  // namespace
+
+GemmRates bf16_gemm_rates(const HardwareSpec& hardware) {
+  return gemm_rates(hardware, hardware.tensor_bf16_ops_per_cycle_sm, 2);
+}
+
+GemmRates fp8_gemm_rates(const HardwareSpec& hardware) {
+  if (hardware.tensor_fp8_ops_per_cycle_sm <= 0) {
+    throw DataError("hardware '" + hardware.stem +
+                    "' has no tcFp8: fp8 GEMMs cannot be predicted for it");
+  }
+  return gemm_rates(hardware, hardware.tensor_fp8_ops_per_cycle_sm, 1);
+}
+
 TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
-                               const HardwareSpec& hardware) {
+                               const GemmRates& rates) {
   constexpr double kClearlyBetter = 0.999;  // ties keep the earlier, larger tile
-  const GemmRates rates = sustained_gemm_rates(hardware);
   TileSelection best;
   for (const TileShape& tile : kMenu) {
     for (const std::int64_t split : kSplits) {
@@ -83,6 +99,11 @@ TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
     }
   }
   return best;
+}
+
+TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,
+                               const HardwareSpec& hardware) {
+  return select_gemm_tile(m, n, k, bf16_gemm_rates(hardware));
 }
 
 GemmTile choose_gemm_tile(const GemmConfig& gemm, GemmTilePolicy policy,

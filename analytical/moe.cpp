@@ -1,5 +1,6 @@
 #include "pw/moe.h"
 
+#include "moe_grid.h"
 #include "pipes.h"
 #include "pw/int_math.h"
 #include "pw/operators.h"
@@ -60,8 +61,7 @@ MoeConfig MoeConfig::read(const Fields& fields) {
   return moe;
 }
 
-PipelineFeatures analyze(const MoeConfig& moe, const HardwareSpec& hardware,
-                         const AnalysisOptions&) {
+MoeGrid moe_grid(const MoeConfig& moe, const HardwareSpec& hardware) {
   if (hardware.shared_memory_kib <= 0) {
     throw DataError("hardware '" + hardware.stem +
                     "' has no sharedMemorySize, which the MoE kernel needs");
@@ -72,19 +72,29 @@ PipelineFeatures analyze(const MoeConfig& moe, const HardwareSpec& hardware,
   }
   const Block block = block_sizes(moe, hardware.shared_memory_kib);
   const bool w13 = moe.pass == MoeConfig::Pass::w13;
-  const std::int64_t out = w13 ? checked_mul(2, moe.intermediate) : moe.hidden;
-  const std::int64_t depth = w13 ? moe.hidden : moe.intermediate;
-  const std::int64_t rows = padded_rows(moe, block.m);
-  const std::int64_t ctas = checked_mul(rows / block.m, ceil_div(out, block.n));
-  const std::int64_t ctas_sm_max = ceil_div(ctas, hardware.num_sms);
-  const auto all_ops = static_cast<double>(checked_mul(2, rows, out, depth));
+  MoeGrid grid;
+  grid.block_m = block.m;
+  grid.block_n = block.n;
+  grid.out = w13 ? checked_mul(2, moe.intermediate) : moe.hidden;
+  grid.depth = w13 ? moe.hidden : moe.intermediate;
+  grid.padded_rows = padded_rows(moe, block.m);
+  grid.ctas = checked_mul(grid.padded_rows / block.m, ceil_div(grid.out, block.n));
+  return grid;
+}
+
+PipelineFeatures analyze(const MoeConfig& moe, const HardwareSpec& hardware,
+                         const AnalysisOptions&) {
+  const MoeGrid grid = moe_grid(moe, hardware);
+  const std::int64_t ctas_sm_max = ceil_div(grid.ctas, hardware.num_sms);
+  const auto all_ops = static_cast<double>(checked_mul(2, grid.padded_rows, grid.out, grid.depth));
   const double sm_max_ops =
-      ctas == 0 ? 0 : all_ops / static_cast<double>(ctas) * static_cast<double>(ctas_sm_max);
-  const std::int64_t cta_bytes = checked_mul(block.m + block.n, depth, kBf16Bytes);
+      grid.ctas == 0 ? 0
+                     : all_ops / static_cast<double>(grid.ctas) * static_cast<double>(ctas_sm_max);
+  const std::int64_t cta_bytes = checked_mul(grid.block_m + grid.block_n, grid.depth, kBf16Bytes);
   PipelineFeatures features;
   features.tensor =
       compute_pipe(all_ops, sm_max_ops, hardware.tensor_bf16_ops_per_cycle_sm, hardware);
-  features.memory = memory_pipe(static_cast<double>(checked_mul(cta_bytes, ctas)),
+  features.memory = memory_pipe(static_cast<double>(checked_mul(cta_bytes, grid.ctas)),
                                 static_cast<double>(checked_mul(cta_bytes, ctas_sm_max)), hardware);
   return features;
 }

@@ -13,6 +13,7 @@ OperatorFamily family_of() {
   return {Config::kName,
           {Config::kProblemColumns.begin(), Config::kProblemColumns.end()},
           &Config::features(),
+          &ratio_names(static_cast<const Config*>(nullptr)),
           [](const Fields& fields) -> OperatorConfig { return Config::read(fields); }};
 }
 
@@ -73,13 +74,27 @@ GemmTilePolicy parse_gemm_tile_policy(std::string_view name) {
   throw DataError("gemm tile policy '" + std::string(name) + "', expected fixed_128 or selected");
 }
 
-PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSpec& hardware,
-                                  const AnalysisOptions& options) {
+namespace {
+
+// An overflow deep in a formula, told as what it is for the person who gave the problem.
+template <class Function>
+auto with_clear_overflow(const OperatorConfig& config, const Function& function) {
   try {
-    return std::visit([&](const auto& c) { return analyze(c, hardware, options); }, config);
+    return std::visit(function, config);
   } catch (const std::overflow_error& error) {
     throw DataError(describe(config) + ": " + error.what() + ", expected a smaller problem");
   }
+}
+
+}  // namespace
+
+PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSpec& hardware,
+                                  const AnalysisOptions& options) {
+  return with_clear_overflow(config, [&](const auto& c) { return analyze(c, hardware, options); });
+}
+
+RatioFeatures operator_ratios(const OperatorConfig& config, const HardwareSpec& hardware) {
+  return with_clear_overflow(config, [&](const auto& c) { return ratios(c, hardware); });
 }
 
 const std::vector<OperatorFamily>& operator_families() {

@@ -119,7 +119,7 @@ std::vector<ResultRow> predict_rows(const CsvTable& csv, const OperatorFamily& f
     const std::vector<OperatorPrediction> predicted = predictor.predict(configs);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<std::string> notes;
-      if (predictor.is_unseen_gpu(std::string(family.name))) {
+      if (predictor.is_unseen_gpu(configs[i])) {
         notes.push_back("hardware not in training data");
       }
       if (predicted[i].violation) {
@@ -157,7 +157,8 @@ std::string csv_text(const CsvTable& csv, const Columns& columns,
     }
     if (columns.predictions) {
       const OperatorPrediction& prediction = result.prediction;
-      text << ',' << (prediction.overall_perf ? python_repr(*prediction.overall_perf) : "") << ','
+      const std::optional<double>& fraction = prediction.fraction_of_reference;
+      text << ',' << (fraction ? python_repr(*fraction) : "") << ','
            << python_repr(prediction.duration_us) << ',' << csv_cell(result.note);
     }
     text << '\n';

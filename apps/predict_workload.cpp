@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "app.h"
+#include "comma_list.h"
 #include "io/files.h"
 #include "predict.h"
 #include "predictor_options.h"
+#include "pw/data_paths.h"
 #include "pw/prediction.h"
 #include "workload_options.h"
 
@@ -18,6 +21,7 @@ struct Arguments {
   WorkloadArguments workload;
   PredictorArguments predictor;
   std::string engine = "sglang";
+  std::vector<std::string> left_out;
   std::optional<fs::path> output;
   bool json = false;
 };
@@ -46,6 +50,25 @@ std::vector<std::string> families_of(const Workload& workload) {
   return families;
 }
 
+// No engine under the published rules, which sum the model's own kernels alone.
+std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
+  if (arguments.engine == "none" || arguments.predictor.published_rules) {
+    return std::nullopt;
+  }
+  EngineProfile engine = read_engine_profile(
+      find_data_folder("config", arguments.workload.config_folder) / "engines" / "profiles.json",
+      arguments.engine);
+  for (const std::string& name : arguments.left_out) {
+    const auto& known = engine_operator_names();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw DataError("--without " + name + ", expected one of " +
+                      comma_list({known.begin(), known.end()}));
+    }
+    engine.left_out.insert(name);
+  }
+  return engine;
+}
+
 bool communicates(const Workload& workload) {
   for (const Iteration& iteration : workload.iterations) {
     if (!iteration.communication.empty()) return true;
@@ -61,11 +84,13 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
   if (arguments.workload_file) {
     provenance.emplace_back("workload", file_provenance(*arguments.workload_file));
   }
+  for (const auto& [name, model] : models) {
+    provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
+  }
   for (const std::string& family : families) {
-    const auto model = models.find(family);
-    provenance.emplace_back(family, model == models.end()
-                                        ? "analytic form"
-                                        : model->second.file + " sha256:" + model->second.sha256);
+    if (has_analytic_form(family) && models.count(family) == 0) {
+      provenance.emplace_back(family, "analytic form");
+    }
   }
   if (!collectives.empty()) {
     provenance.emplace_back("collectives", collectives);
@@ -105,11 +130,11 @@ int predict(const Arguments& arguments) {
   if (communicates(workload)) {
     collectives = load_collectives(arguments.predictor);
   }
+  const std::optional<EngineProfile> engine = engine_profile(arguments);
   std::vector<Prediction> predictions;
   for (const HardwareSpec* gpu : gpus) {
     const OperatorPredictor predictor(*gpu, models, predictor_options(arguments.predictor));
-    Prediction prediction = predict_workload(workload, predictor, collectives.catalog);
-    prediction.engine = arguments.engine;
+    Prediction prediction = predict_workload(workload, predictor, collectives.catalog, engine);
     add_provenance(prediction, arguments, families, models, collectives.provenance);
     predictions.push_back(std::move(prediction));
   }
@@ -133,9 +158,14 @@ void add_predict_workload(CLI::App& app, Action& action) {
       ->option_text("PATH");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
   app.add_option("--engine", arguments->engine,
-                 "Serving engine whose measurements the result is to be compared with (recorded "
-                 "in the result)")
+                 "Serving engine, whose small kernels and host time are counted: sglang (default), "
+                 "vllm, or none")
       ->option_text("NAME");
+  app.add_option("--without", arguments->left_out,
+                 "Leave out some of what the engine adds: rope, kv_store, qk_norm, kv_merge, "
+                 "embedding, logits, host")
+      ->delimiter(',')
+      ->option_text("NAME,...");
   const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
   workload.model->excludes(file);
   app.add_option("--collectives", arguments->predictor.collectives,

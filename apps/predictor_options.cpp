@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --checkpoint gemm=FILE, by family.
+// --checkpoint gemm=FILE, by the name of ModelSet.
 std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& arguments) {
   std::map<std::string, fs::path> files;
   for (const std::string& text : arguments.checkpoints) {
@@ -21,21 +21,36 @@ std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& argu
     if (equals == std::string::npos) {
       throw DataError("--checkpoint " + text + ", expected OPERATOR=FILE such as gemm=my.pt");
     }
-    const std::string family = text.substr(0, equals);
-    operator_family(family);
-    if (!files.emplace(family, text.substr(equals + 1)).second) {
-      throw DataError("--checkpoint names operator '" + family + "' twice, expected one file each");
+    const std::string name = text.substr(0, equals);
+    if (name != "attn_ragged" && name != "attn_paged") {
+      operator_family(name);  // throws for an unknown one
+    }
+    if (!files.emplace(name, text.substr(equals + 1)).second) {
+      throw DataError("--checkpoint names '" + name + "' twice, expected one file each");
     }
   }
   return files;
 }
 
-LoadedModel load_model(const std::string& family, const fs::path& path) {
+// The names of ModelSet that answer for a family.
+std::vector<std::string> names_of(const std::string& family) {
+  if (family == AttentionConfig::kName) {
+    return {family, family + "_ragged", family + "_paged"};
+  }
+  return {family};
+}
+
+std::string name_of(const ModelRecord& record) {
+  return record.operator_name +
+         (record.attention_layout.empty() ? "" : "_" + record.attention_layout);
+}
+
+LoadedModel load_model(const std::string& name, const fs::path& path) {
   LoadedModel loaded{load_checkpoint(path), path.filename().string(), sha256_hex(read_file(path))};
-  const std::string& trained_for = loaded.model->record().operator_name;
-  if (trained_for != family) {
-    throw DataError(path.string() + " is a model of operator '" + trained_for + "', expected '" +
-                    family + "'");
+  const std::string trained_for = name_of(loaded.model->record());
+  if (trained_for != name) {
+    throw DataError(path.string() + " is a model of '" + trained_for + "', expected '" + name +
+                    "'");
   }
   return loaded;
 }
@@ -75,18 +90,25 @@ ModelSet load_models(const PredictorArguments& arguments, const std::vector<std:
   const std::map<std::string, fs::path> given = given_checkpoints(arguments);
   ModelSet models;
   for (const std::string& family : families) {
-    const auto file = given.find(family);
-    if (file != given.end()) {
-      models[family] = load_model(family, file->second);
-      continue;
+    bool found = false;
+    for (const std::string& name : names_of(family)) {
+      const auto file = given.find(name);
+      if (file == given.end() && given.count(family) != 0) {
+        continue;  // the user's model of the whole family wins over the folder's special ones
+      }
+      const fs::path path =
+          file != given.end()
+              ? file->second
+              : find_data_folder("checkpoints", arguments.checkpoint_folder) / (name + ".pt");
+      if (file != given.end() || fs::exists(path)) {
+        models[name] = load_model(name, path);
+        found = true;
+      }
     }
-    const fs::path path =
-        find_data_folder("checkpoints", arguments.checkpoint_folder) / (family + ".pt");
-    if (fs::exists(path)) {
-      models[family] = load_model(family, path);
-    } else if (!optional && !has_analytic_form(family)) {
-      throw DataError("no model for operator '" + family + "': " + path.string() +
-                      " does not exist; train one with pw-train, or give --checkpoint " + family +
+    if (!found && !optional && !has_analytic_form(family)) {
+      throw DataError("no model for operator '" + family + "' in " +
+                      find_data_folder("checkpoints", arguments.checkpoint_folder).string() +
+                      "; train one with pw-train, or give --checkpoint " + family +
                       "=FILE or --checkpoints FOLDER");
     }
   }

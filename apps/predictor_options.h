@@ -29,8 +29,9 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments);
 
 HardwareCatalog hardware_catalog(const PredictorArguments& arguments);
 
-// The checkpoints of `families`: the file given for it, else <folder>/<family>.pt. A family without
-// a file is left out if it has an analytic form or `optional` is set, otherwise it is a DataError.
+// The checkpoints of `families` under the names of ModelSet: the file given for a name, else
+// <folder>/<name>.pt. A family without a file is left out if it has an analytic form or `optional`
+// is set, otherwise it is a DataError.
 ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
                      bool optional);
 

@@ -71,6 +71,9 @@ TrainingProgress::TrainingProgress(std::ostream& stream)
     : stream_(stream), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void TrainingProgress::show(const EpochReport& report) {
+  if (report.epoch < last_.epoch) {  // the next fit of the same run
+    start_ = Clock::now();
+  }
   last_ = report;
   if (report.best) {
     best_ = report;
@@ -82,18 +85,26 @@ void TrainingProgress::show(const EpochReport& report) {
   }
 }
 
+std::string TrainingProgress::validation() const {
+  if (!last_.validation_loss) {
+    return "";
+  }
+  return formatted(", validation %.5f (best %.5f at %lld)", *last_.validation_loss,
+                   best_.validation_loss.value_or(0), static_cast<long long>(best_.epoch + 1));
+}
+
 void TrainingProgress::print() {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const auto done = static_cast<double>(last_.epoch + 1);
   const double left = seconds / done * static_cast<double>(last_.epochs) - seconds;
   printed_epoch_ = last_.epoch;
   stream_ << (on_terminal_ ? "\r\x1b[K" : "")
-          << formatted(
-                 "epoch %lld of at most %lld: loss %.5f, validation %.5f (best %.5f at %lld), "
-                 "learning rate %.2g, %.2f s per epoch, at most ",
-                 static_cast<long long>(last_.epoch + 1), static_cast<long long>(last_.epochs),
-                 last_.train_loss, last_.validation_loss, best_.validation_loss,
-                 static_cast<long long>(best_.epoch + 1), last_.learning_rate, last_.seconds)
+          << formatted("epoch %lld of at most %lld: loss %.5f",
+                       static_cast<long long>(last_.epoch + 1),
+                       static_cast<long long>(last_.epochs), last_.train_loss)
+          << validation()
+          << formatted(", learning rate %.2g, %.2f s per epoch, at most ", last_.learning_rate,
+                       last_.seconds)
           << minutes(left) << " left" << (on_terminal_ ? "" : "\n") << std::flush;
 }
 
@@ -101,8 +112,12 @@ void TrainingProgress::finish() {
   if (printed_epoch_ != last_.epoch) {
     print();
   }
-  stream_ << (on_terminal_ ? "\n" : "") << "kept epoch " << best_.epoch + 1 << " of "
-          << last_.epoch + 1 << std::endl;
+  if (on_terminal_) {
+    stream_ << '\n';
+  }
+  if (last_.validation_loss) {
+    stream_ << "kept epoch " << best_.epoch + 1 << " of " << last_.epoch + 1 << std::endl;
+  }
 }
 
 }  // namespace pw

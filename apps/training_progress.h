@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ostream>
+#include <string>
 
 #include "pw/dataset.h"
 #include "pw/trainer.h"
@@ -27,6 +28,7 @@ class TrainingProgress {
   using Clock = std::chrono::steady_clock;
 
   void print();
+  std::string validation() const;
 
   std::ostream& stream_;
   bool on_terminal_;

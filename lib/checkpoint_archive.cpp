@@ -85,7 +85,7 @@ CheckpointFile read_checkpoint_file(const std::filesystem::path& path) {
   checkpoint.record =
       parse_record(std::string(archive.member(std::string("extra/") + kRecordMember)),
                    file + ": " + kRecordMember);
-  record_features(checkpoint.record, file);
+  feature_columns(checkpoint.record, file);
   return checkpoint;
 }
 

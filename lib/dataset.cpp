@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -63,11 +64,11 @@ bool differs(double found, double expected) {
 class DatasetReader {
  public:
   DatasetReader(const OperatorFamily& family, const HardwareCatalog& catalog,
-                const AnalysisOptions& analysis, const std::vector<RowFilter>& filters)
+                const DatasetOptions& options)
       : catalog_(catalog) {
     data_.family = &family;
-    data_.analysis = analysis;
-    data_.filters = filters;
+    data_.options = options;
+    data_.feature_names = feature_names(family, options.kind);
   }
 
   void read(const fs::path& path);
@@ -77,6 +78,7 @@ class DatasetReader {
   struct Row {
     OperatorConfig config;
     PipelineFeatures features;
+    ModelInput input;
     const HardwareSpec* hardware;
     double duration_us;
   };
@@ -95,6 +97,7 @@ class DatasetReader {
   std::unordered_map<std::string, const HardwareSpec*> hardware_of_text_;
   std::unordered_map<const HardwareSpec*, std::uint32_t> hardware_index_;
   std::unordered_map<std::string, std::uint64_t> problem_numbers_;
+  std::set<std::string> layouts_;               // of attention rows
   std::vector<std::string> compared_features_;  // columns of the present file, "" = not there
   std::vector<std::pair<std::size_t, double>> above_peak_;  // line and factor, in the present file
 };
@@ -103,7 +106,7 @@ void DatasetReader::read(const fs::path& path) {
   const CsvTable table = CsvTable::read(path);
   std::vector<std::string_view> required = data_.family->problem_columns;
   required.insert(required.end(), {"avg_duration", "hardware"});
-  for (const RowFilter& filter : data_.filters) {
+  for (const RowFilter& filter : data_.options.filters) {
     required.push_back(filter.column);
   }
   table.require_columns(required);
@@ -135,7 +138,7 @@ void DatasetReader::read(const fs::path& path) {
 }
 
 bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
-  for (const RowFilter& filter : data_.filters) {
+  for (const RowFilter& filter : data_.options.filters) {
     const std::string_view cell = table.cell(row, table.column(filter.column));
     const bool named =
         std::find(filter.values.begin(), filter.values.end(), cell) != filter.values.end();
@@ -172,12 +175,19 @@ DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
   row.hardware = find_hardware(csv_row);
   try {
     row.config = data_.family->read(csv_row);
+    if (auto* gemm = std::get_if<GemmConfig>(&row.config);
+        gemm != nullptr && data_.options.weight_copies && !csv_row.has("weight_copies")) {
+      gemm->weight_copies = *data_.options.weight_copies;
+    }
   } catch (const DataError& error) {
     throw Unusable{"no valid problem", error.what()};
   }
   const std::string place = csv_row.where(data_.family->problem_columns.front());
   try {
-    row.features = analyze_operator(row.config, *row.hardware, data_.analysis);
+    row.features = analyze_operator(row.config, *row.hardware, data_.options.analysis);
+    row.input = data_.options.kind == ModelKind::efficiency
+                    ? efficiency_input(row.features, *data_.family, *row.hardware)
+                    : model_input(row.config, *row.hardware, ModelKind::log_ratio, {});
   } catch (const DataError& error) {
     throw Unusable{"problem without features", place + ": " + error.what()};
   }
@@ -218,11 +228,9 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   if (is_new) {
     data_.hardware_names.push_back(row.hardware->name);
   }
-  for (const Feature& feature : *data_.family->features) {
-    data_.features.push_back(feature.of(row.features));
-  }
+  data_.features.insert(data_.features.end(), row.input.features.begin(), row.input.features.end());
+  data_.reference_us.push_back(row.input.reference_us);
   const double cycles = ideal_cycles<double>(row.features);
-  data_.ideal_cycles.push_back(cycles);
   data_.duration_us.push_back(row.duration_us);
   data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));
   data_.hardware.push_back(gpu->second);
@@ -231,6 +239,9 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   data_.line.push_back(table.line(number));
   ++data_.files.back().rows_used;
 
+  if (const auto* attention = std::get_if<AttentionConfig>(&row.config)) {
+    layouts_.insert(attention->layout == KvLayout::paged ? "paged" : "ragged");
+  }
   const double peak = fraction_of_peak(row.config, row.features, row.duration_us, *row.hardware);
   if (peak > kNotedPeakFraction) {
     above_peak_.emplace_back(table.line(number), peak);
@@ -295,15 +306,17 @@ Dataset DatasetReader::take() {
     }
     throw DataError(message);
   }
+  if (layouts_.size() == 1) {
+    data_.attention_layout = *layouts_.begin();
+  }
   return std::move(data_);
 }
 
 }  // namespace
 
 Dataset read_dataset(const std::vector<fs::path>& paths, const OperatorFamily& family,
-                     const HardwareCatalog& catalog, const AnalysisOptions& analysis,
-                     const std::vector<RowFilter>& filters) {
-  DatasetReader reader(family, catalog, analysis, filters);
+                     const HardwareCatalog& catalog, const DatasetOptions& options) {
+  DatasetReader reader(family, catalog, options);
   for (const fs::path& path : paths) {
     reader.read(path);
   }

@@ -30,19 +30,23 @@ void set_relative_errors(std::vector<float> errors, Metrics& metrics) {
 }
 
 // Where the features of a model stand in a data set's rows.
-std::vector<std::size_t> model_columns(const ModelRecord& record, const OperatorFamily& family) {
-  if (record.operator_name != family.name) {
-    throw DataError("a model of " + record.operator_name + " cannot be evaluated on rows of " +
-                    std::string(family.name));
+std::vector<std::size_t> model_columns(const ModelRecord& record, const Dataset& data) {
+  if (record.operator_name != data.family->name || record.kind != data.options.kind) {
+    throw DataError("a model of " + record.operator_name + " (" +
+                    std::string(to_string(record.kind)) + ") cannot be evaluated on rows of " +
+                    std::string(data.family->name) + " read for " +
+                    std::string(to_string(data.options.kind)) + " models");
   }
-  std::vector<std::size_t> columns;
-  for (const Feature& used : record_features(record, "model")) {
-    const auto found =
-        std::find_if(family.features->begin(), family.features->end(),
-                     [&](const Feature& feature) { return feature.name == used.name; });
-    columns.push_back(static_cast<std::size_t>(found - family.features->begin()));
+  return feature_columns(record, "model");
+}
+
+// overall_perf that an output stands for.
+float efficiency_of_output(const Dataset& data, std::size_t row, double output) {
+  if (data.options.kind == ModelKind::efficiency) {
+    return static_cast<float>(output);
   }
-  return columns;
+  const double duration_us = duration_us_of(data.options.kind, output, data.reference_us[row]);
+  return static_cast<float>(data.efficiency[row] * data.duration_us[row] / duration_us);
 }
 
 }  // namespace
@@ -106,7 +110,7 @@ LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
 
 LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
                               const std::vector<std::int64_t>& rows, const std::string& label) {
-  const std::vector<std::size_t> columns = model_columns(model.record(), *data.family);
+  const std::vector<std::size_t> columns = model_columns(model.record(), data);
   std::vector<float> features, measured;
   std::vector<std::uint32_t> hardware;
   features.reserve(rows.size() * columns.size());
@@ -118,8 +122,11 @@ LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
     measured.push_back(static_cast<float>(data.efficiency[row]));
     hardware.push_back(data.hardware[row]);
   }
-  return metrics_by_hardware(model.evaluate(features), measured, hardware, data.hardware_names,
-                             label);
+  std::vector<float> predicted = model.evaluate(features);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    predicted[i] = efficiency_of_output(data, static_cast<std::size_t>(rows[i]), predicted[i]);
+  }
+  return metrics_by_hardware(predicted, measured, hardware, data.hardware_names, label);
 }
 
 LabelledMetrics evaluate_model(const OperatorModel& model, const Dataset& data,

@@ -122,6 +122,14 @@ AnalysisOptions parse_analysis(const JsonFields& record, const std::string& orig
   }
 }
 
+ModelKind parse_kind(const JsonFields& record) {
+  try {
+    return parse_model_kind(record.text("kind"));
+  } catch (const DataError& error) {
+    throw DataError(record.where("kind") + ": " + error.what());
+  }
+}
+
 const OperatorFamily& family_of(const ModelRecord& record, const std::string& origin) {
   try {
     return operator_family(record.operator_name);
@@ -145,7 +153,7 @@ void check_version(const JsonFields& record) {
 std::string record_json(const ModelRecord& record) {
   Json json = {{"format_version", ModelRecord::kFormatVersion},
                {"operator", record.operator_name},
-               {"kind", record.kind},
+               {"kind", to_string(record.kind)},
                {"features", record.features},
                {"analysis",
                 {{"fa2_schedule", to_string(record.analysis.fa2_schedule)},
@@ -155,6 +163,9 @@ std::string record_json(const ModelRecord& record) {
                {"data", Json::array()},
                {"training", Json::object()},
                {"metrics", Json::object()}};
+  if (!record.attention_layout.empty()) {
+    json["attention_layout"] = record.attention_layout;
+  }
   for (const auto& [name, rows] : record.hardware_rows) {
     json["hardware_rows"][name] = rows;
   }
@@ -176,7 +187,8 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
   check_version(fields);
   ModelRecord record;
   record.operator_name = fields.text("operator");
-  record.kind = fields.text("kind");
+  record.kind = parse_kind(fields);
+  record.attention_layout = text_or_empty(fields, "attention_layout");
   record.features = parse_features(fields);
   record.analysis = parse_analysis(fields, origin);
   record.feature_ranges = parse_ranges(fields, record.features, origin);
@@ -196,22 +208,22 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
   return record;
 }
 
-FeatureTable record_features(const ModelRecord& record, const std::string& origin) {
-  const OperatorFamily& family = family_of(record, origin);
+std::vector<std::size_t> feature_columns(const ModelRecord& record, const std::string& origin) {
+  const std::vector<std::string> known = feature_names(family_of(record, origin), record.kind);
   if (record.features.empty()) {
     throw DataError(origin + ": the model of " + record.operator_name + " lists no feature");
   }
-  FeatureTable table;
+  std::vector<std::size_t> columns;
   for (const std::string& name : record.features) {
-    const auto found = std::find_if(family.features->begin(), family.features->end(),
-                                    [&](const Feature& feature) { return feature.name == name; });
-    if (found == family.features->end()) {
-      throw DataError(origin + ": the model uses the feature '" + name + "', which operator " +
-                      record.operator_name + " does not have");
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      throw DataError(origin + ": the model uses the feature '" + name + "', which " +
+                      std::string(to_string(record.kind)) + " models of operator " +
+                      record.operator_name + " do not have");
     }
-    table.push_back(*found);
+    columns.push_back(static_cast<std::size_t>(found - known.begin()));
   }
-  return table;
+  return columns;
 }
 
 }  // namespace pw

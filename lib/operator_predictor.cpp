@@ -27,29 +27,48 @@ std::optional<double> analytic_us(const OperatorConfig& config, const HardwareSp
       config);
 }
 
+// A feature as the network sees it before scaling.
+double network_input(ModelKind kind, double value) {
+  return kind == ModelKind::efficiency ? std::log1p(value) : value;
+}
+
 std::optional<RangeViolation> worst_violation(const ModelRecord& record, const float* features) {
   std::optional<RangeViolation> worst;
   for (std::size_t i = 0; i < record.feature_ranges.size(); ++i) {
-    const double value = features[i];
-    // The bounds as the network saw them: rounded to float like the value.
-    const double low = static_cast<float>(record.feature_ranges[i].min);
-    const double high = static_cast<float>(record.feature_ranges[i].max);
-    if (value >= low && value <= high) {
-      continue;
-    }
-    const RangeViolation violation{record.features[i], value, value < low ? low : high};
-    if (!worst || violation.factor() > worst->factor()) {
-      worst = violation;
+    const FeatureRange& range = record.feature_ranges[i];
+    const double bound = features[i] < range.min ? range.min : range.max;
+    const double low = network_input(record.kind, range.min);
+    const double high = network_input(record.kind, range.max);
+    const double value = network_input(record.kind, features[i]);
+    const double beyond = std::max(low - value, value - high);
+    // A feature that was constant in training has no width: any other value is far out.
+    const double distance = high > low ? beyond / (high - low) : (beyond > 1e-6 ? 1 : 0);
+    if (distance > kRangeMargin && (!worst || distance > worst->distance)) {
+      worst = RangeViolation{record.features[i], features[i], bound, distance};
     }
   }
   return worst;
 }
 
+// A model's output, refused where no duration follows from it and clipped where it has lost all
+// meaning.
+double usable_output(ModelKind kind, double output, const OperatorConfig& config) {
+  if (!std::isfinite(output) || (kind == ModelKind::efficiency && output == 0)) {
+    throw DataError(describe(config) + ": the model's output (utilisation) is " +
+                    std::to_string(output) +
+                    ", expected a positive number; retrain or replace the checkpoint");
+  }
+  return kind == ModelKind::efficiency ? std::clamp(output, kMinEfficiency, 1.0) : output;
+}
+
 }  // namespace
 
-double RangeViolation::factor() const {
-  const double low = std::min(value, bound);
-  return low > 0 ? std::max(value, bound) / low : HUGE_VAL;
+std::vector<std::string> model_names(const OperatorConfig& config) {
+  const std::string family(operator_family(config).name);
+  if (const auto* attention = std::get_if<AttentionConfig>(&config)) {
+    return {family + (attention->layout == KvLayout::paged ? "_paged" : "_ragged"), family};
+  }
+  return {family};
 }
 
 bool has_analytic_form(std::string_view family) {
@@ -59,7 +78,8 @@ bool has_analytic_form(std::string_view family) {
 std::string describe(const RangeViolation& violation) {
   std::ostringstream text;
   text << violation.feature << ' ' << violation.value << ", training range "
-       << (violation.value < violation.bound ? "from " : "up to ") << violation.bound;
+       << (violation.value < violation.bound ? "from " : "up to ") << violation.bound << ", "
+       << std::lround(100 * violation.distance) << " % of its width beyond";
   return text.str();
 }
 
@@ -79,82 +99,81 @@ OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const 
   return tiled;
 }
 
+const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
+  for (const std::string& name : model_names(config)) {
+    const auto found = models_.find(name);
+    if (found != models_.end()) {
+      return found->second.model.get();
+    }
+  }
+  return nullptr;
+}
+
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {
-  const auto found = models_.find(std::string(operator_family(config).name));
-  const AnalysisOptions options =
-      found == models_.end() ? AnalysisOptions{} : found->second.model->record().analysis;
-  return analyze_operator(with_tile(config), hardware_, options);
+  const OperatorModel* model = model_for(config);
+  return analyze_operator(with_tile(config), hardware_,
+                          model == nullptr ? AnalysisOptions{} : model->record().analysis);
 }
 
 std::vector<OperatorPrediction> OperatorPredictor::predict(
     const std::vector<OperatorConfig>& configs) const {
   std::vector<OperatorPrediction> results(configs.size());
-  std::map<std::string, std::vector<std::size_t>> learned;  // family -> configs
+  std::map<const OperatorModel*, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    const std::string family(operator_family(configs[i]).name);
-    if (models_.count(family) != 0) {
-      learned[family].push_back(i);
+    if (const OperatorModel* model = model_for(configs[i])) {
+      members[model].push_back(i);
     } else if (const std::optional<double> us = analytic_us(configs[i], hardware_)) {
       results[i].duration_us = *us;
     } else {
+      const std::string family(operator_family(configs[i]).name);
       throw DataError("no checkpoint for operator '" + family + "': give one with --checkpoint " +
                       family + "=FILE");
     }
   }
-  for (const auto& [family, members] : learned) {
-    predict_family(*models_.at(family).model, configs, members, results);
+  for (const auto& [model, indices] : members) {
+    predict_with(*model, configs, indices, results);
   }
   return results;
 }
 
-void OperatorPredictor::predict_family(const OperatorModel& model,
-                                       const std::vector<OperatorConfig>& configs,
-                                       const std::vector<std::size_t>& members,
-                                       std::vector<OperatorPrediction>& results) const {
+void OperatorPredictor::predict_with(const OperatorModel& model,
+                                     const std::vector<OperatorConfig>& configs,
+                                     const std::vector<std::size_t>& members,
+                                     std::vector<OperatorPrediction>& results) const {
   const ModelRecord& record = model.record();
-  const FeatureTable& table = *operator_family(record.operator_name).features;
-  std::vector<double (*)(const PipelineFeatures&)> getters;
-  for (const std::string& name : record.features) {
-    getters.push_back(std::find_if(table.begin(), table.end(), [&](const Feature& f) {
-                        return f.name == name;
-                      })->of);
-  }
+  const std::vector<std::size_t> columns = feature_columns(record, record.operator_name);
   std::vector<float> inputs;
-  std::vector<float> ideal;
-  inputs.reserve(members.size() * getters.size());
+  std::vector<double> reference_us;
+  inputs.reserve(members.size() * columns.size());
   for (const std::size_t i : members) {
-    const PipelineFeatures f = analyze_operator(with_tile(configs[i]), hardware_, record.analysis);
-    ideal.push_back(ideal_cycles<float>(f));
-    for (const auto& getter : getters) {
-      inputs.push_back(static_cast<float>(getter(f)));
+    const ModelInput input =
+        model_input(with_tile(configs[i]), hardware_, record.kind, record.analysis);
+    reference_us.push_back(input.reference_us);
+    for (const std::size_t column : columns) {
+      inputs.push_back(static_cast<float>(input.features[column]));
     }
   }
   const std::vector<float> outputs = model.evaluate(inputs);
   for (std::size_t row = 0; row < members.size(); ++row) {
     const OperatorConfig& config = configs[members[row]];
-    const double output = outputs[row];
-    if (!std::isfinite(output) || output == 0) {
-      throw DataError(describe(config) + ": the model's output (utilisation) is " +
-                      std::to_string(output) +
-                      ", expected a positive number; retrain or replace the checkpoint");
-    }
     OperatorPrediction& result = results[members[row]];
-    result.overall_perf = std::clamp(output, kMinEfficiency, 1.0);
-    result.duration_us = duration_us_of(ideal[row], *result.overall_perf, hardware_);
+    result.duration_us = duration_us_of(
+        record.kind, usable_output(record.kind, outputs[row], config), reference_us[row]);
     if (!std::isfinite(result.duration_us) || result.duration_us <= 0) {
       throw DataError(describe(config) + ": the predicted duration is " +
                       std::to_string(result.duration_us) + " us, expected a positive number");
     }
-    result.violation = worst_violation(record, inputs.data() + row * getters.size());
+    result.fraction_of_reference = reference_us[row] / result.duration_us;
+    result.violation = worst_violation(record, inputs.data() + row * columns.size());
   }
 }
 
-bool OperatorPredictor::is_unseen_gpu(const std::string& family) const {
-  const auto found = models_.find(family);
-  if (found == models_.end()) {
+bool OperatorPredictor::is_unseen_gpu(const OperatorConfig& config) const {
+  const OperatorModel* model = model_for(config);
+  if (model == nullptr) {
     return false;
   }
-  const auto& trained = found->second.model->record().hardware_rows;
+  const auto& trained = model->record().hardware_rows;
   return !trained.empty() && std::none_of(trained.begin(), trained.end(), [&](const auto& entry) {
     return entry.first == hardware_.name;
   });

@@ -120,7 +120,7 @@ void note_violations(const std::vector<OperatorConfig>& configs,
       continue;
     }
     if (family.outside++ == 0 ||
-        predictions[i].violation->factor() > predictions[family.worst].violation->factor()) {
+        predictions[i].violation->distance > predictions[family.worst].violation->distance) {
       family.worst = i;
     }
   }
@@ -141,13 +141,16 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
   std::string unseen;
   bool gemm = false;
   for (const OperatorFamily& family : operator_families()) {
-    const bool used = std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
+    const auto is_of_family = [&](const OperatorConfig& c) {
       return operator_family(c).name == family.name;
-    });
-    if (used && predictor.is_unseen_gpu(std::string(family.name))) {
+    };
+    if (std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
+          return is_of_family(c) && predictor.is_unseen_gpu(c);
+        })) {
       unseen += (unseen.empty() ? "" : ", ") + std::string(family.name);
     }
-    gemm = gemm || (used && family.name == GemmConfig::kName);
+    gemm = gemm || (family.name == GemmConfig::kName &&
+                    std::any_of(configs.begin(), configs.end(), is_of_family));
   }
   if (!unseen.empty()) {
     notes.add(unseen + ": trained without " + predictor.hardware().name +
@@ -217,6 +220,8 @@ std::string_view to_string(OperatorGroup group) {
       return "siluandmul";
     case OperatorGroup::communication:
       return "communication";
+    case OperatorGroup::engine:
+      return "engine";
   }
   return "";
 }
@@ -227,7 +232,8 @@ bool Prediction::fits() const {
 }
 
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
-                            const CollectiveCatalog& collectives) {
+                            const CollectiveCatalog& collectives,
+                            const std::optional<EngineProfile>& engine) {
   const HardwareSpec& hardware = predictor.hardware();
   Prediction result;
   result.hardware = hardware;
@@ -238,6 +244,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   result.tp_size = workload.tp_size;
   result.pp_size = workload.pp_size;
   result.memory = memory_footprint(workload);
+  result.engine = engine ? engine->name : "";
 
   DistinctOperators distinct;
   std::vector<std::vector<Planned>> planned = plan(workload, distinct);
@@ -265,6 +272,12 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
       notes.add(estimate.note);
       time.operators.push_back(
           {OperatorGroup::communication, entry.name, estimate.duration_us, entry.count});
+    }
+    if (engine) {
+      for (const EngineOperator& extra : engine_operators(workload, iteration, hardware, *engine)) {
+        time.operators.push_back(
+            {OperatorGroup::engine, std::string(extra.name), extra.single_us, extra.count});
+      }
     }
     for (const OperatorTime& operation : time.operators) {
       time.total_us += operation.total_us();

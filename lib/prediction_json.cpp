@@ -15,11 +15,16 @@ Json time_json(const OperatorTime& time) {
           {"total_duration_ms", file_ms(time.total_us())}};
 }
 
+bool has_named_members(OperatorGroup group) {
+  return group == OperatorGroup::gemm || group == OperatorGroup::communication ||
+         group == OperatorGroup::engine;
+}
+
 Json iteration_json(const IterationTime& iteration) {
   Json durations = Json::object();
   for (const OperatorTime& time : iteration.operators) {
     const std::string group(to_string(time.group));
-    if (time.group == OperatorGroup::gemm || time.group == OperatorGroup::communication) {
+    if (has_named_members(time.group)) {
       durations[group][time.name] = time_json(time);
     } else {
       durations[group] = time_json(time);

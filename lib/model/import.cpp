@@ -50,7 +50,7 @@ Metadata read_metadata(const fs::path& path, const std::string& operator_name) {
   Metadata metadata;
   metadata.record.operator_name = operator_name;
   metadata.record.features = read_features(model);
-  record_features(metadata.record, path.string());
+  feature_columns(metadata.record, path.string());
   metadata.record.analysis.fa2_schedule = Fa2Schedule::published;
   const JsonFields ranges(root.object("feature_ranges"), path.string() + ": feature_ranges");
   for (const std::string& feature : metadata.record.features) {

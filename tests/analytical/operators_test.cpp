@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pw/model_input.h"
 #include "support/test_hardware.h"
 
 namespace pw {
@@ -203,7 +204,59 @@ TEST(IdealCycles, AreTheTensorPipeOrFmaPlusXu) {
   const HardwareSpec hardware = test_ampere();
   const double efficiency = efficiency_of(100, 2.0, hardware);
   EXPECT_DOUBLE_EQ(efficiency, 100 / (2.0 * 1410));
-  EXPECT_DOUBLE_EQ(duration_us_of(100, efficiency, hardware), 2.0);
+}
+
+TEST(ModelKinds, OutputAndDurationAreInverse) {
+  for (const ModelKind kind : {ModelKind::efficiency, ModelKind::log_ratio}) {
+    EXPECT_EQ(parse_model_kind(to_string(kind)), kind);
+    for (const double duration_us : {0.5, 7.0, 1e6}) {
+      EXPECT_NEAR(duration_us_of(kind, output_of(kind, duration_us, 3.5), 3.5), duration_us,
+                  1e-12 * duration_us);
+    }
+  }
+  EXPECT_EQ(output_of(ModelKind::efficiency, 10, 5), 0.5);
+  EXPECT_EQ(output_of(ModelKind::log_ratio, 5, 5), 0);
+  EXPECT_THROW(parse_model_kind("ratio"), DataError);
+}
+
+TEST(ModelInputs, AreFiniteAndAsManyAsTheirNames) {
+  HardwareSpec ampere = test_ampere();
+  ampere.tensor_fp8_ops_per_cycle_sm = 4096;
+  for (const HardwareSpec& hardware : {ampere, test_hopper()}) {
+    for (const OperatorConfig& problem : problems()) {
+      for (const ModelKind kind : {ModelKind::efficiency, ModelKind::log_ratio}) {
+        const ModelInput input = model_input(problem, hardware, kind, {});
+        SCOPED_TRACE(describe(problem));
+        EXPECT_EQ(input.features.size(), feature_names(operator_family(problem), kind).size());
+        EXPECT_GT(input.reference_us, 0);
+        for (const double value : input.features) {
+          EXPECT_TRUE(std::isfinite(value));
+        }
+      }
+    }
+  }
+}
+
+// Twice the speed of everything leaves the ratios and halves the bound.
+TEST(ModelInputs, RatiosMeanTheSameOnAGpuOfTwiceTheClock) {
+  const HardwareSpec base = test_hopper();
+  HardwareSpec twice = base;
+  twice.sm_freq_mhz *= 2;
+  twice.memory_bandwidth *= 2;
+  twice.l2_bandwidth *= 2;
+  for (const OperatorConfig& problem :
+       {OperatorConfig(GemmConfig{4096, 8192, 4096}),
+        OperatorConfig(attention(AttentionKernel::fa3, KvLayout::ragged)),
+        OperatorConfig(MoeConfig{MoeConfig::Pass::w13, 512, 8, 2, 1024, 512})}) {
+    const ModelInput slow = model_input(problem, base, ModelKind::log_ratio, {});
+    const ModelInput fast = model_input(problem, twice, ModelKind::log_ratio, {});
+    const auto names = feature_names(operator_family(problem), ModelKind::log_ratio);
+    EXPECT_NEAR(fast.reference_us, slow.reference_us / 2, 1e-9 * slow.reference_us);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const double shift = names[i] == "l_abs" ? std::log(2) : 0;
+      EXPECT_NEAR(fast.features[i], slow.features[i] - shift, 1e-9) << names[i];
+    }
+  }
 }
 
 }  // namespace

@@ -123,12 +123,11 @@ void expect_near(double found, double expected, const std::string& where) {
   ASSERT_NEAR(found, expected, kTolerance * std::max(1.0, std::abs(expected))) << where;
 }
 
-void expect_ratios(const RatioFeatures& ratios, const std::vector<std::string_view>& names,
-                   const Fields& fields) {
-  expect_near(ratios.bound_us, fields.number("bound_us"), fields.where("bound_us"));
-  ASSERT_EQ(ratios.values.size(), names.size());
+void expect_ratios(const RatioFeatures& found, const RatioNames& names, const Fields& fields) {
+  expect_near(found.bound_us, fields.number("bound_us"), fields.where("bound_us"));
+  ASSERT_EQ(found.values.size(), names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    expect_near(ratios.values[i], fields.number(names[i]), fields.where(names[i]));
+    expect_near(found.values[i], fields.number(names[i]), fields.where(names[i]));
   }
 }
 
@@ -147,7 +146,7 @@ TEST(RatioGolden, GemmTileSelectionAndRatios) {
     ASSERT_EQ(tile.tile_n, fields.integer("tile_N")) << fields.where("tile_N");
     ASSERT_EQ(tile.split, fields.integer("split")) << fields.where("split");
     expect_near(tile.estimate_us, fields.number("selected_us"), fields.where("selected_us"));
-    expect_ratios(gemm_ratios(gemm, hardware), gemm_ratio_names(), fields);
+    expect_ratios(ratios(gemm, hardware), ratio_names(&gemm), fields);
   }
 }
 
@@ -164,8 +163,8 @@ TEST(RatioGolden, Attention) {
     attention.query_heads = fields.integer("nh");
     attention.kv_heads = fields.integer("nkv");
     attention.head_dim = fields.integer("hd");
-    expect_ratios(attention_ratios(attention, catalog.get(fields.text("hardware"))),
-                  attention_ratio_names(), fields);
+    expect_ratios(ratios(attention, catalog.get(fields.text("hardware"))), ratio_names(&attention),
+                  fields);
   }
 }
 

@@ -35,18 +35,20 @@ class Predictor {
     ASSERT_EQ(row.integer("row_id"), expected.integer("row_id"));
 
     const OperatorConfig config = operator_family(name).read(row);
-    const PipelineFeatures features = analyze_operator(config, hardware, model.record().analysis);
+    const ModelInput found =
+        model_input(config, hardware, ModelKind::efficiency, model.record().analysis);
     std::vector<float> input;
-    for (const Feature& feature : record_features(model.record(), name)) {
-      input.push_back(static_cast<float>(feature.of(features)));
+    for (const std::size_t column : feature_columns(model.record(), name)) {
+      input.push_back(static_cast<float>(found.features[column]));
     }
     const double efficiency = model.evaluate(input)[0];
     const double expected_efficiency = expected.number("overall_perf");
     EXPECT_NEAR(efficiency / expected_efficiency, 1, kTolerance) << describe(config);
-    const double duration_us = duration_us_of(ideal_cycles<float>(features), efficiency, hardware);
+    const double duration_us =
+        duration_us_of(ModelKind::efficiency, efficiency, found.reference_us);
     EXPECT_NEAR(duration_us / expected.number("duration_us"), 1, kTolerance) << describe(config);
     // Without the network's own rounding the durations agree almost to the last digit.
-    EXPECT_NEAR(duration_us_of(ideal_cycles<float>(features), expected_efficiency, hardware) /
+    EXPECT_NEAR(duration_us_of(ModelKind::efficiency, expected_efficiency, found.reference_us) /
                     expected.number("duration_us"),
                 1, 1e-12)
         << describe(config);

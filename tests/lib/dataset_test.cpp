@@ -25,7 +25,10 @@ class DatasetTest : public testing::Test {
   Dataset read(const std::string& csv, const std::vector<RowFilter>& filters = {},
                const char* operator_name = "gemm") const {
     return read_dataset({folder_.file("data.csv", csv)}, operator_family(operator_name), catalog(),
-                        {Fa2Schedule::published, GemmTilePolicy::fixed_128}, filters);
+                        {ModelKind::efficiency,
+                         {Fa2Schedule::published, GemmTilePolicy::fixed_128},
+                         filters,
+                         std::nullopt});
   }
   std::string read_error(const std::string& csv, const char* operator_name = "gemm") const {
     return error_of([&] { read(csv, {}, operator_name); });
@@ -41,7 +44,7 @@ TEST_F(DatasetTest, TargetIsIdealCyclesOverMeasuredCycles) {
   ASSERT_EQ(data.rows(), 1u);
   // One row of 16 tiles of 128 x 128: 2 * 128 * 2048 * 2048 operations on 108 SMs, 2048 per cycle.
   const double cycles = 2.0 * 128 * 2048 * 2048 / (108 * 2048);
-  EXPECT_DOUBLE_EQ(data.ideal_cycles[0], cycles);
+  EXPECT_DOUBLE_EQ(data.reference_us[0], static_cast<float>(cycles) / 1410.0);
   EXPECT_DOUBLE_EQ(data.efficiency[0], cycles / (8.3 * 1410));
   EXPECT_EQ(data.features.size(), data.width());
   EXPECT_DOUBLE_EQ(data.features[1], cycles);

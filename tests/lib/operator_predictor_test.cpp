@@ -1,5 +1,6 @@
 #include "pw/operator_predictor.h"
 
+#include <cmath>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ TEST(OperatorPredictor, DividesIdealCyclesByTheModelsOutput) {
                                     {{"gemm", loaded(constant_model("gemm", 0.5f))}});
   const OperatorPrediction prediction = predictor.predict({kGemm}).front();
   const double cycles = analyze_operator(kGemm, test_ampere()).tensor.all_cycles;
-  EXPECT_DOUBLE_EQ(*prediction.overall_perf, 0.5);
+  EXPECT_DOUBLE_EQ(*prediction.fraction_of_reference, 0.5);
   EXPECT_NEAR(prediction.duration_us, cycles / (0.5 * 1410), 1e-6 * cycles / 705);
 }
 
@@ -32,7 +33,8 @@ TEST(OperatorPredictor, FeedsFeaturesInTheOrderOfTheRecord) {
   std::swap(model->record().features[0], model->record().features[4]);  // global_in_flight first
   const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
   const double kib = analyze_operator(kGemm, test_ampere()).memory.global_kib;
-  EXPECT_NEAR(*predictor.predict({kGemm}).front().overall_perf, kib * 1e-9, 1e-6 * kib * 1e-9);
+  EXPECT_NEAR(*predictor.predict({kGemm}).front().fraction_of_reference, kib * 1e-9,
+              1e-6 * kib * 1e-9);
 }
 
 TEST(OperatorPredictor, EvaluatesEachFamilyInOnePassAndKeepsTheOrder) {
@@ -48,11 +50,37 @@ TEST(OperatorPredictor, EvaluatesEachFamilyInOnePassAndKeepsTheOrder) {
   EXPECT_EQ(gemm->calls, 1u);
   EXPECT_EQ(gemm->rows, 2u);
   EXPECT_EQ(attention->calls, 1u);
-  EXPECT_EQ(*predictions[1].overall_perf, 0.25);
+  EXPECT_EQ(*predictions[1].fraction_of_reference, 0.25);
   EXPECT_EQ(predictions[0].duration_us, predictions[2].duration_us);
-  EXPECT_EQ(predictions[3].overall_perf, std::nullopt);
+  EXPECT_EQ(predictions[3].fraction_of_reference, std::nullopt);
   EXPECT_EQ(predictions[3].duration_us,
             analytic_duration_us(RmsNormConfig{8, 5120}, test_ampere()));
+}
+
+TEST(OperatorPredictor, AttentionModelsOfOneLayoutWin) {
+  const auto both = constant_model("attn", 0.5f);
+  const auto decode = constant_model("attn", 0.25f);
+  const OperatorPredictor predictor(test_ampere(),
+                                    {{"attn", loaded(both)}, {"attn_paged", loaded(decode)}});
+  AttentionConfig a;
+  a.q_lengths = a.kv_lengths = {64};
+  a.query_heads = a.kv_heads = 8;
+  a.head_dim = 128;
+  AttentionConfig paged = a;
+  paged.layout = KvLayout::paged;
+  const auto predictions = predictor.predict({a, paged});
+  EXPECT_EQ(*predictions[0].fraction_of_reference, 0.5);
+  EXPECT_EQ(*predictions[1].fraction_of_reference, 0.25);
+}
+
+TEST(OperatorPredictor, LogRatioModelsScaleTheRooflineBound) {
+  const auto model = constant_model("gemm", 0.7f);
+  model->record().kind = ModelKind::log_ratio;
+  model->record().features = feature_names(operator_family("gemm"), ModelKind::log_ratio);
+  const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
+  const double bound_us = operator_ratios(kGemm, test_ampere()).bound_us;
+  EXPECT_NEAR(predictor.predict({kGemm}).front().duration_us, bound_us * std::exp(0.7),
+              1e-6 * bound_us);
 }
 
 TEST(OperatorPredictor, RefusesOutputsThatAreNoUtilisation) {
@@ -70,7 +98,7 @@ TEST(OperatorPredictor, ClipsTinyAndTooLargeOutputs) {
   const auto perf = [](float output) {
     const OperatorPredictor predictor(test_ampere(),
                                       {{"gemm", loaded(constant_model("gemm", output))}});
-    return *predictor.predict({kGemm}).front().overall_perf;
+    return *predictor.predict({kGemm}).front().fraction_of_reference;
   };
   EXPECT_EQ(perf(1e-20f), 1e-9);
   EXPECT_EQ(perf(2.0f), 1.0);
@@ -83,10 +111,8 @@ TEST(OperatorPredictor, NamesTheFamilyWithoutAModel) {
 
 TEST(OperatorPredictor, FlagsTheFeatureFurthestOutOfRange) {
   const auto model = constant_model("gemm", 0.5f);
-  const PipelineFeatures f = analyze_operator(kGemm, test_ampere());
-  for (const Feature& feature : *operator_family("gemm").features) {
-    const double value = feature.of(f);
-    model->record().feature_ranges.push_back({value, value, value, 0});
+  for (const double value : model_input(kGemm, test_ampere(), ModelKind::efficiency, {}).features) {
+    model->record().feature_ranges.push_back({value / 4, value * 4, value, value});
   }
   const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
   GemmConfig larger = kGemm;
@@ -94,18 +120,29 @@ TEST(OperatorPredictor, FlagsTheFeatureFurthestOutOfRange) {
   const auto predictions = predictor.predict({kGemm, larger});
   EXPECT_FALSE(predictions[0].violation.has_value());
   ASSERT_TRUE(predictions[1].violation.has_value());
-  EXPECT_NEAR(predictions[1].violation->factor(), 64, 1);
+  EXPECT_GT(predictions[1].violation->value, predictions[1].violation->bound);
+  // 64 times the value in a range of 4 to 4: ln 16 beyond it of ln 16 in all.
+  EXPECT_NEAR(predictions[1].violation->distance, 1, 0.01);
   EXPECT_THAT(describe(*predictions[1].violation), HasSubstr("training range up to"));
+}
+
+TEST(OperatorPredictor, DoesNotFlagWhatIsHardlyOutOfRange) {
+  const auto model = constant_model("gemm", 0.5f);
+  for (const double value : model_input(kGemm, test_ampere(), ModelKind::efficiency, {}).features) {
+    model->record().feature_ranges.push_back({value / 16, value / 1.001, value, value});
+  }
+  const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
+  EXPECT_FALSE(predictor.predict({kGemm}).front().violation.has_value());
 }
 
 TEST(OperatorPredictor, TellsWhenTheGpuIsNotInTheTrainingData) {
   const auto model = constant_model("gemm", 0.5f);
   model->record().hardware_rows = {{"NVIDIA H800", 10}};
   const ModelSet models{{"gemm", loaded(model)}};
-  EXPECT_FALSE(OperatorPredictor(test_hopper(), models).is_unseen_gpu("gemm"));
-  EXPECT_TRUE(OperatorPredictor(test_ampere(), models).is_unseen_gpu("gemm"));
+  EXPECT_FALSE(OperatorPredictor(test_hopper(), models).is_unseen_gpu(kGemm));
+  EXPECT_TRUE(OperatorPredictor(test_ampere(), models).is_unseen_gpu(kGemm));
   model->record().hardware_rows.clear();  // a record that does not tell
-  EXPECT_FALSE(OperatorPredictor(test_ampere(), models).is_unseen_gpu("gemm"));
+  EXPECT_FALSE(OperatorPredictor(test_ampere(), models).is_unseen_gpu(kGemm));
 }
 
 }  // namespace

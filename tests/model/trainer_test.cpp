@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 Dataset synthetic_data(std::int64_t shapes, std::int64_t first = 0) {
   Dataset data;
   data.family = &operator_family("gemm");
-  data.analysis.gemm_tile = GemmTilePolicy::fixed_128;
+  data.feature_names = feature_names(*data.family, ModelKind::efficiency);
+  data.options.analysis.gemm_tile = GemmTilePolicy::fixed_128;
   data.files = {{"synthetic.csv", "", 0, ""}};
   const HardwareSpec gpus[] = {test_ampere(), test_hopper()};
   data.hardware_names = {gpus[0].name, gpus[1].name};
@@ -34,14 +35,14 @@ Dataset synthetic_data(std::int64_t shapes, std::int64_t first = 0) {
     const GemmConfig gemm{1 + shape * 37 % 4096, 128 + shape * 53 % 8192, 256 + shape * 71 % 4096,
                           std::nullopt};
     for (std::uint32_t gpu = 0; gpu < 2; ++gpu) {
-      const PipelineFeatures features = analyze(gemm, gpus[gpu], data.analysis);
+      const PipelineFeatures features = analyze(gemm, gpus[gpu], data.options.analysis);
       const double cycles = ideal_cycles<double>(features);
       const double bound_us =
           std::max(cycles, features.memory.global_cycles) / gpus[gpu].sm_freq_mhz;
       for (const Feature& feature : *data.family->features) {
         data.features.push_back(feature.of(features));
       }
-      data.ideal_cycles.push_back(cycles);
+      data.reference_us.push_back(cycles / gpus[gpu].sm_freq_mhz);
       data.duration_us.push_back(2 + 1.2 * bound_us);
       data.efficiency.push_back(efficiency_of(cycles, data.duration_us.back(), gpus[gpu]));
       data.hardware.push_back(gpu);
@@ -86,7 +87,7 @@ TEST_F(TrainerTest, Learns) {
   const Dataset test = synthetic_data(100, 1000);
   const ModelRecord record = train(synthetic_data(400), quick_options(40), "m.pt", &test);
   ASSERT_EQ(reports_.size(), 40u);
-  EXPECT_GT(reports_.front().validation_loss, 0.3);
+  EXPECT_GT(reports_.front().validation_loss.value(), 0.3);
   ASSERT_EQ(record.metrics.size(), 6u);
   EXPECT_EQ(record.metrics[0].first, "validation");
   EXPECT_EQ(record.metrics[0].second.rows, 160);
@@ -112,7 +113,7 @@ TEST_F(TrainerTest, KeepsTheEpochOfTheSmallestValidationLoss) {
       [](const auto& a, const auto& b) { return a.validation_loss < b.validation_loss; });
   EXPECT_EQ(training_of(record).at("best_epoch"), std::to_string(best->epoch));
   // One validation batch, so that the loss is the mean relative error up to the offsets in both.
-  EXPECT_NEAR(record.metrics[0].second.mean_relative_error, best->validation_loss, 1e-5);
+  EXPECT_NEAR(record.metrics[0].second.mean_relative_error, best->validation_loss.value(), 1e-5);
 }
 
 TEST_F(TrainerTest, StopsWhenTheValidationLossStaysAboveItsBest) {
@@ -154,7 +155,7 @@ TEST_F(TrainerTest, SameSeedSameBytesWhateverTheFileName) {
 TEST_F(TrainerTest, RecordsWhatTheModelWasFittedOn) {
   Dataset data = synthetic_data(40);
   data.files[0].sha256 = "00ff";
-  data.filters = {parse_row_filter("source=a|b")};
+  data.options.filters = {parse_row_filter("source=a|b")};
   data.dropped["unknown GPU 'X'"].rows = 2;
   const ModelRecord record = train(data, quick_options(2));
   EXPECT_EQ(record.operator_name, "gemm");
@@ -236,7 +237,7 @@ TEST_F(TrainerTest, EvaluatesOnRowsOfTheSameOperatorOnly) {
   const auto model = load_checkpoint(folder_.path() / "m.pt");
   data.family = &operator_family("moe");
   EXPECT_THAT(error_of([&] { evaluate_model(*model, data, "test"); }),
-              HasSubstr("a model of gemm cannot be evaluated on rows of moe"));
+              HasSubstr("a model of gemm (efficiency) cannot be evaluated on rows of moe"));
 }
 
 }  // namespace

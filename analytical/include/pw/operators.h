@@ -11,6 +11,7 @@
 #include "pw/gemm.h"
 #include "pw/hardware_spec.h"
 #include "pw/moe.h"
+#include "pw/ratios.h"
 #include "pw/rmsnorm.h"
 #include "pw/silu_mul.h"
 
@@ -46,11 +47,15 @@ PipelineFeatures analyze(const MoeConfig&, const HardwareSpec&, const AnalysisOp
 PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSpec& hardware,
                                   const AnalysisOptions& options = {});
 
+// The dimensionless features of any operator, with the same errors.
+RatioFeatures operator_ratios(const OperatorConfig& config, const HardwareSpec& hardware);
+
 // What the programs know of a family, in the order of OperatorConfig.
 struct OperatorFamily {
   std::string_view name;  // "gemm"
   std::vector<std::string_view> problem_columns;
-  const FeatureTable* features;
+  const FeatureTable* features;   // of efficiency models
+  const RatioNames* ratio_names;  // of log_ratio models
   OperatorConfig (*read)(const Fields&);
 };
 const std::vector<OperatorFamily>& operator_families();
@@ -72,12 +77,9 @@ Real ideal_cycles(const PipelineFeatures& f) {
   return static_cast<Real>(f.fma.all_cycles) + static_cast<Real>(f.xu.all_cycles);
 }
 
-// The two directions of one formula: duration = ideal cycles / (efficiency * clock).
+// overall_perf of a measured duration: the fraction of the bounding pipe's rate.
 inline double efficiency_of(double ideal_cycles, double duration_us, const HardwareSpec& hardware) {
   return ideal_cycles / (duration_us * hardware.sm_freq_mhz);
-}
-inline double duration_us_of(double ideal_cycles, double efficiency, const HardwareSpec& hardware) {
-  return ideal_cycles / (efficiency * hardware.sm_freq_mhz);
 }
 
 }  // namespace pw

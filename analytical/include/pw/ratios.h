@@ -6,22 +6,34 @@
 #include "pw/attention.h"
 #include "pw/gemm.h"
 #include "pw/hardware_spec.h"
+#include "pw/moe.h"
+#include "pw/rmsnorm.h"
+#include "pw/silu_mul.h"
 
 namespace pw {
 
-// Inputs of `log_ratio` models: logarithms of ratios between what limits a kernel and the roofline
-// bound, so that they mean the same on every GPU. Formulas and their source: docs/method.md.
+// Inputs of `log_ratio` models: mostly logarithms of ratios between what limits a kernel and the
+// roofline bound, so that they mean the same on every GPU. Formulas and their source:
+// docs/method.md "Ratio features".
 struct RatioFeatures {
   double bound_us = 0;         // the model's output is ln(duration_us / bound_us)
   std::vector<double> values;  // as the names of the family
 };
 
-// 22 features from the problem, the selected tile and the GPU's sustained rates.
-const std::vector<std::string_view>& gemm_ratio_names();
-RatioFeatures gemm_ratios(const GemmConfig& gemm, const HardwareSpec& hardware);
+using RatioNames = std::vector<std::string_view>;
+const RatioNames& ratio_names(const GemmConfig*);       // 22
+const RatioNames& ratio_names(const Fp8GemmConfig*);    // 28: those of gemm and six cycle counts
+const RatioNames& ratio_names(const AttentionConfig*);  // 19
+const RatioNames& ratio_names(const RmsNormConfig*);    // 10
+const RatioNames& ratio_names(const SiluMulConfig*);    // 10
+const RatioNames& ratio_names(const MoeConfig*);        // 24
 
-// 19 features from sums over the requests of a batch and the GPU's nominal rates.
-const std::vector<std::string_view>& attention_ratio_names();
-RatioFeatures attention_ratios(const AttentionConfig& attention, const HardwareSpec& hardware);
+// Throws DataError when the hardware lacks a number that is needed (l2CacheSize).
+RatioFeatures ratios(const GemmConfig&, const HardwareSpec&);
+RatioFeatures ratios(const Fp8GemmConfig&, const HardwareSpec&);
+RatioFeatures ratios(const AttentionConfig&, const HardwareSpec&);
+RatioFeatures ratios(const RmsNormConfig&, const HardwareSpec&);
+RatioFeatures ratios(const SiluMulConfig&, const HardwareSpec&);
+RatioFeatures ratios(const MoeConfig&, const HardwareSpec&);
 
 }  // namespace pw

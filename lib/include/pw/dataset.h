@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,16 +33,27 @@ struct DroppedRows {
   std::vector<std::string> examples;  // file, line and what was found, for the first rows
 };
 
+// What is read of the rows, and as which model inputs.
+struct DatasetOptions {
+  ModelKind kind = ModelKind::efficiency;
+  AnalysisOptions analysis;
+  std::vector<RowFilter> filters;  // all must hold
+  // Distinct weight matrices that the measurement rotated through, for rows without a column
+  // weight_copies (GEMMs of log_ratio models).
+  std::optional<double> weight_copies;
+};
+
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
-// `features` (rows x family features, row-major, raw values).
+// `features` (rows x feature_names, row-major, raw values).
 struct Dataset {
   const OperatorFamily* family = nullptr;
-  AnalysisOptions analysis;
-  std::vector<RowFilter> filters;
+  DatasetOptions options;
+  std::vector<std::string> feature_names;
+  std::string attention_layout;  // "ragged" or "paged" if all rows are attention of one layout
   std::vector<double> features;
-  std::vector<double> ideal_cycles;
+  std::vector<double> reference_us;  // what the model's output is relative to
   std::vector<double> duration_us;
-  std::vector<double> efficiency;       // overall_perf, the training target
+  std::vector<double> efficiency;       // overall_perf, target of efficiency models
   std::vector<std::uint32_t> hardware;  // index into hardware_names
   std::vector<std::uint64_t> problem;   // equal for rows with the same GPU and problem columns
   std::vector<std::uint32_t> file;      // index into files
@@ -52,7 +64,7 @@ struct Dataset {
   std::vector<std::string> notes;              // what is doubtful about the rows in use
 
   std::size_t rows() const { return duration_us.size(); }
-  std::size_t width() const { return family->features->size(); }
+  std::size_t width() const { return feature_names.size(); }
 };
 
 // "gemm.csv:17": where a row stands.
@@ -68,7 +80,6 @@ std::string summary(const std::map<std::string, DroppedRows>& dropped);
 // are dropped and counted by reason; no usable row at all is an error. So are rows of more than
 // twice the GPU's peak, because their unit cannot be microseconds; less above the peak is noted.
 Dataset read_dataset(const std::vector<std::filesystem::path>& paths, const OperatorFamily& family,
-                     const HardwareCatalog& catalog, const AnalysisOptions& analysis,
-                     const std::vector<RowFilter>& filters = {});
+                     const HardwareCatalog& catalog, const DatasetOptions& options);
 
 }  // namespace pw

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pw/model_input.h"
 #include "pw/operators.h"
 
 namespace pw {
@@ -41,9 +42,11 @@ using LabelledMetrics = std::vector<std::pair<std::string, Metrics>>;
 struct ModelRecord {
   static constexpr int kFormatVersion = 1;
 
-  std::string operator_name;          // an OperatorFamily name
-  std::string kind = "efficiency";    // the output is overall_perf
-  std::vector<std::string> features;  // in model-input order
+  std::string operator_name;  // an OperatorFamily name
+  ModelKind kind = ModelKind::efficiency;
+  // "ragged" or "paged" for an attention model that was fitted on one layout alone, else empty.
+  std::string attention_layout;
+  std::vector<std::string> features;  // in model-input order; of feature_names(family, kind)
   AnalysisOptions analysis;
   std::vector<FeatureRange> feature_ranges;                         // as features; empty = unknown
   std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
@@ -57,9 +60,9 @@ std::string record_json(const ModelRecord& record);
 // format version or an older one.
 ModelRecord parse_record(const std::string& json, const std::string& origin);
 
-// The getters of record.features, in model-input order: all features of the operator family or some
-// of them. Throws DataError for a name that the family does not have.
-FeatureTable record_features(const ModelRecord& record, const std::string& origin);
+// Where the features of a record stand in feature_names(family, kind), in model-input order.
+// Throws DataError for a name that models of this family and kind do not have.
+std::vector<std::size_t> feature_columns(const ModelRecord& record, const std::string& origin);
 
 // A trained model of one operator family, ready to evaluate.
 class OperatorModel {
@@ -67,7 +70,7 @@ class OperatorModel {
   virtual ~OperatorModel() = default;
   virtual const ModelRecord& record() const = 0;
   // `features`: rows x record().features.size() raw (untransformed) float32 values, row-major.
-  // Returns one output per row: overall_perf as the network gives it, not clipped.
+  // Returns one output per row, as the network gives it: see ModelKind.
   virtual std::vector<float> evaluate(const std::vector<float>& features) const = 0;
 };
 

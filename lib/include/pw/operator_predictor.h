@@ -19,16 +19,21 @@ struct LoadedModel {
   std::string file;    // file name without folders
   std::string sha256;  // of the file
 };
-using ModelSet = std::map<std::string, LoadedModel>;  // by operator family
+// By name: an operator family ("gemm"), or the family and a layout for attention models that were
+// fitted on one layout alone ("attn_ragged", "attn_paged"); the latter win.
+using ModelSet = std::map<std::string, LoadedModel>;
+// The names under which a model for the config may be found, first the most special.
+std::vector<std::string> model_names(const OperatorConfig& config);
 
-// A feature outside the range that the model was fitted on.
+// A feature outside the range that the model was fitted on, by more than kRangeMargin of the
+// range's width in the network's input: logarithms for efficiency models, ratio features as they
+// are.
+inline constexpr double kRangeMargin = 0.01;
 struct RangeViolation {
   std::string feature;
   double value = 0;
-  double bound = 0;  // the training minimum or maximum that it passes
-
-  // How many times beyond the bound, at least 1.
-  double factor() const;
+  double bound = 0;     // the training minimum or maximum that it passes
+  double distance = 0;  // beyond the bound, as a fraction of the training range's width
 };
 std::string describe(const RangeViolation& violation);
 
@@ -37,7 +42,9 @@ bool has_analytic_form(std::string_view family);
 
 struct OperatorPrediction {
   double duration_us = 0;
-  std::optional<double> overall_perf;       // absent for the analytic form
+  // Time at the model's reference over the predicted time: overall_perf for efficiency models,
+  // fraction of the roofline for log_ratio models; absent for the analytic form.
+  std::optional<double> fraction_of_reference;
   std::optional<RangeViolation> violation;  // the feature furthest out of range
 };
 
@@ -56,23 +63,24 @@ class OperatorPredictor {
   const HardwareSpec& hardware() const { return hardware_; }
   const ModelSet& models() const { return models_; }
 
-  // One prediction per config, each finite and positive. Configs of one family are evaluated in
+  // One prediction per config, each finite and positive. Configs of one model are evaluated in
   // one forward pass. Throws DataError when a model's output is 0 or not finite.
   std::vector<OperatorPrediction> predict(const std::vector<OperatorConfig>& configs) const;
 
-  // The features that the family's model (or, without one, default options) sees.
+  // The pipeline features under the options of the config's model, or default ones without it.
   PipelineFeatures features(const OperatorConfig& config) const;
 
-  // Whether the family's model was trained without this GPU. False when the record does not tell.
-  bool is_unseen_gpu(const std::string& family) const;
+  // Whether the config's model was trained without this GPU. False when the record does not tell.
+  bool is_unseen_gpu(const OperatorConfig& config) const;
   // The full name of the GPU whose rows of the GEMM table answer, if it is another one.
   std::optional<std::string> tile_lender() const;
 
  private:
+  const OperatorModel* model_for(const OperatorConfig& config) const;  // nullptr: none
   OperatorConfig with_tile(const OperatorConfig& config) const;
-  void predict_family(const OperatorModel& model, const std::vector<OperatorConfig>& configs,
-                      const std::vector<std::size_t>& members,
-                      std::vector<OperatorPrediction>& results) const;
+  void predict_with(const OperatorModel& model, const std::vector<OperatorConfig>& configs,
+                    const std::vector<std::size_t>& members,
+                    std::vector<OperatorPrediction>& results) const;
 
   HardwareSpec hardware_;
   ModelSet models_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pw/collective.h"
+#include "pw/engine_profile.h"
 #include "pw/hardware_spec.h"
 #include "pw/memory_footprint.h"
 #include "pw/operator_predictor.h"
@@ -15,7 +16,8 @@
 namespace pw {
 
 // The groups of operators in the order in which they are summed and reported.
-enum class OperatorGroup { gemm, attention, rmsnorm, siluandmul, communication };
+// `engine`: what the serving engine adds to the kernels of the model.
+enum class OperatorGroup { gemm, attention, rmsnorm, siluandmul, communication, engine };
 std::string_view to_string(OperatorGroup group);
 
 struct OperatorTime {
@@ -58,16 +60,18 @@ struct Prediction {
   PredictionSummary summary;
   MemoryFootprint memory;
   std::vector<std::string> notes;
-  std::string engine = "sglang";  // the serving engine whose measurements it is compared with
+  std::string engine;  // the serving engine; empty when its share is not counted
   std::vector<std::pair<std::string, std::string>> provenance;  // what made this result
 
   // Whether weights and KV cache fit the GPU's memory; true when that is not known.
   bool fits() const;
 };
 
-// Equal operators are computed once. Throws DataError for an operator without a model.
+// Equal operators are computed once. Without an engine the sum is that of the original: the model's
+// kernels and collectives alone. Throws DataError for an operator without a model.
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
-                            const CollectiveCatalog& collectives);
+                            const CollectiveCatalog& collectives,
+                            const std::optional<EngineProfile>& engine = std::nullopt);
 
 // The published JSON (keys of the original first and in its order, milliseconds rounded to 6
 // decimals); `case`, `notes` and `provenance` follow unless `published_rules`.

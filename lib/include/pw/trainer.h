@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,31 @@ struct MlpOptions {
   bool published_split = false;
 };
 
+// Defaults are those of docs/training.md "Recommended": an ensemble of plain networks on
+// standardised ratio features, absolute error of ln(duration / bound).
+struct RatioOptions {
+  std::int64_t epochs = 20;
+  std::int64_t batch_size = 1024;
+  double learning_rate = 3e-3;  // the maximum of one cycle
+  double weight_decay = 1e-4;   // decoupled
+  double clip_norm = 1.0;
+  double input_noise = 0.05;  // standard deviation added to standardised inputs while training
+  std::int64_t members = 3;
+  std::vector<std::int64_t> hidden_widths = {128, 128, 64};
+  double warm_up = 0.1;  // share of the steps
+  double validation_fraction = 0.2;
+  std::int64_t seed = 42;
+  int threads = 1;
+  // After the validation rows have told the error, train once more on all rows and keep that.
+  bool refit = true;
+};
+
 struct EpochReport {
   std::int64_t epoch = 0;  // 0-based
   std::int64_t epochs = 0;
-  double train_loss = 0, validation_loss = 0, learning_rate = 0, seconds = 0;
+  double train_loss = 0;
+  std::optional<double> validation_loss;  // absent where none is computed in each epoch
+  double learning_rate = 0, seconds = 0;
   bool best = false;
 };
 using ProgressCallback = std::function<void(const EpochReport&)>;
@@ -44,6 +66,10 @@ using ProgressCallback = std::function<void(const EpochReport&)>;
 // Returns the record that was stored.
 ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOptions& options,
                       const std::filesystem::path& output, const ProgressCallback& progress);
+
+// Fits a log_ratio model to rows that were read as such and writes it to `output`.
+ModelRecord train_log_ratio(const Dataset& train, const Dataset* test, const RatioOptions& options,
+                            const std::filesystem::path& output, const ProgressCallback& progress);
 
 // How the model predicts all rows of `data`, and those of each GPU. Throws DataError when the data
 // is of another operator. Needs no LibTorch.

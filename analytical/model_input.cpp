@@ -1,0 +1,63 @@
+#include "pw/model_input.h"
+
+#include <cmath>
+
+namespace pw {
+
+std::string_view to_string(ModelKind kind) {
+  return kind == ModelKind::efficiency ? "efficiency" : "log_ratio";
+}
+
+ModelKind parse_model_kind(std::string_view text) {
+  for (const ModelKind kind : {ModelKind::efficiency, ModelKind::log_ratio}) {
+    if (text == to_string(kind)) {
+      return kind;
+    }
+  }
+  throw DataError("model kind '" + std::string(text) + "', expected efficiency or log_ratio");
+}
+
+std::vector<std::string> feature_names(const OperatorFamily& family, ModelKind kind) {
+  std::vector<std::string> names;
+  if (kind == ModelKind::log_ratio) {
+    names.assign(family.ratio_names->begin(), family.ratio_names->end());
+    return names;
+  }
+  for (const Feature& feature : *family.features) {
+    names.emplace_back(feature.name);
+  }
+  return names;
+}
+
+ModelInput efficiency_input(const PipelineFeatures& pipes, const OperatorFamily& family,
+                            const HardwareSpec& hardware) {
+  ModelInput input;
+  input.features.reserve(family.features->size());
+  for (const Feature& feature : *family.features) {
+    input.features.push_back(feature.of(pipes));
+  }
+  // The published prediction path rounds cycles to float like every feature.
+  input.reference_us = ideal_cycles<float>(pipes) / hardware.sm_freq_mhz;
+  return input;
+}
+
+ModelInput model_input(const OperatorConfig& config, const HardwareSpec& hardware, ModelKind kind,
+                       const AnalysisOptions& options) {
+  if (kind == ModelKind::efficiency) {
+    return efficiency_input(analyze_operator(config, hardware, options), operator_family(config),
+                            hardware);
+  }
+  RatioFeatures found = operator_ratios(config, hardware);
+  return {std::move(found.values), found.bound_us};
+}
+
+double output_of(ModelKind kind, double duration_us, double reference_us) {
+  return kind == ModelKind::efficiency ? reference_us / duration_us
+                                       : std::log(duration_us / reference_us);
+}
+
+double duration_us_of(ModelKind kind, double output, double reference_us) {
+  return kind == ModelKind::efficiency ? reference_us / output : reference_us * std::exp(output);
+}
+
+}  // namespace pw

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "pw/hardware_spec.h"
+#include "pw/moe.h"
+
+namespace pw {
+
+// How the fused kernel covers one pass.
+struct MoeGrid {
+  std::int64_t block_m = 0, block_n = 0;
+  std::int64_t out = 0;          // columns of the result
+  std::int64_t depth = 0;        // length of the inner products
+  std::int64_t padded_rows = 0;  // each expert's rows padded to whole blocks
+  std::int64_t ctas = 0;
+};
+
+MoeGrid moe_grid(const MoeConfig& moe, const HardwareSpec& hardware);
+
+}  // namespace pw

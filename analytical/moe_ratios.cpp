@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cmath>
+
+#include "moe_grid.h"
+#include "pw/operators.h"
+#include "pw/ratios.h"
+#include "ratio_math.h"
+
+namespace pw {
+
+const RatioNames& ratio_names(const MoeConfig*) {
+  static const RatioNames names = {"l_tc",
+                                   "l_dr",
+                                   "l_abs",
+                                   "log2_M",
+                                   "log2_E",
+                                   "log2_topk",
+                                   "log2_H",
+                                   "log2_N",
+                                   "w2",
+                                   "ln_per_expert",
+                                   "ln_ctas_per_sm",
+                                   "ln_waves",
+                                   "wave_fill",
+                                   "log2_block_m",
+                                   "log2_block_n",
+                                   "row_fill",
+                                   "l_tensor_all",
+                                   "l_tensor_sm_max",
+                                   "l_global",
+                                   "l_local",
+                                   "l_sm_max_global",
+                                   "l_sm_max_shared",
+                                   "l_sm_max_local",
+                                   "hot"};
+  return names;
+}
+
+// Bound: the operations of the routed rows alone, or the weights of the experts that get any row
+// plus activations, whichever takes longer.
+RatioFeatures ratios(const MoeConfig& moe, const HardwareSpec& hardware) {
+  const MoeGrid grid = moe_grid(moe, hardware);
+  const PipelineFeatures pipes = analyze(moe, hardware, {});
+  const double freq = hardware.sm_freq_mhz;
+  const auto sms = static_cast<double>(hardware.num_sms);
+  const auto tokens = static_cast<double>(moe.tokens);
+  const auto experts = static_cast<double>(moe.experts);
+  const auto out = static_cast<double>(grid.out);
+  const auto depth = static_cast<double>(grid.depth);
+  const double rows = tokens * static_cast<double>(moe.top_k);
+
+  constexpr double kElementBytes = 2;  // bf16
+  const double weight_bytes = kElementBytes * std::min(experts, rows) * out * depth;
+  const double bytes = weight_bytes + kElementBytes * (rows * depth + rows * out);
+  const double tensor_us =
+      2 * rows * out * depth / (hardware.tensor_bf16_ops_per_cycle_sm * sms * freq);
+  const double dram_us = bytes / (hardware.memory_bandwidth * 1e3);
+  const double bound_us = std::max(tensor_us, dram_us);
+  const LnToBound ln_to_bound(bound_us);
+  const auto ctas = static_cast<double>(grid.ctas);
+  const double waves = std::ceil(ctas / sms);
+  const MemoryPipe& memory = pipes.memory;
+  return {bound_us,
+          {ln_to_bound(tensor_us),
+           ln_to_bound(dram_us),
+           std::log(bound_us),
+           std::log2(tokens),
+           std::log2(experts),
+           std::log2(static_cast<double>(moe.top_k)),
+           std::log2(static_cast<double>(moe.hidden)),
+           std::log2(static_cast<double>(moe.intermediate)),
+           moe.pass == MoeConfig::Pass::w2 ? 1.0 : 0.0,
+           std::log(rows / experts),
+           std::log(ctas / sms),
+           std::log(waves),
+           ctas / sms / waves,
+           std::log2(static_cast<double>(grid.block_m)),
+           std::log2(static_cast<double>(grid.block_n)),
+           rows / static_cast<double>(grid.padded_rows),
+           ln_to_bound(pipes.tensor.all_cycles / freq),
+           ln_to_bound(pipes.tensor.sm_max_cycles / freq),
+           ln_to_bound(memory.global_cycles / freq),
+           ln_to_bound(memory.local_cycles / freq),
+           ln_to_bound(memory.sm_max_global_cycles / freq),
+           ln_to_bound(memory.sm_max_shared_cycles / freq),
+           ln_to_bound(memory.sm_max_local_cycles / freq),
+           ln_to_l2(weight_bytes, hardware, -6, 4)}};
+}
+
+}  // namespace pw

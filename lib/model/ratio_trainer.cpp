@@ -1,0 +1,95 @@
+#include <limits>
+#include <numeric>
+
+#include <torch/torch.h>
+
+#include "io/files.h"
+#include "io/json_file.h"
+#include "metrics.h"
+#include "model/ratio_training.h"
+#include "model/script_model.h"
+#include "model/threads.h"
+#include "model/training_record.h"
+#include "pw/trainer.h"
+
+namespace pw {
+namespace {
+
+constexpr double kClipShare = 0.0005;  // of the training rows at each end of a feature
+
+void check_options(const RatioOptions& o) {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  constexpr double kSmallest = std::numeric_limits<double>::min();
+  check_at_least("epochs", o.epochs, 1);
+  check_at_least("batch_size", o.batch_size, 1);
+  check_at_least("members", o.members, 1);
+  check_at_least("threads", o.threads, 1);
+  for (const std::int64_t width : o.hidden_widths) {
+    check_at_least("hidden_widths", width, 1);
+  }
+  check_between("learning_rate", o.learning_rate, kSmallest, kMax);
+  check_between("weight_decay", o.weight_decay, 0, kMax);
+  check_between("clip_norm", o.clip_norm, kSmallest, kMax);
+  check_between("input_noise", o.input_noise, 0, kMax);
+  check_between("warm_up", o.warm_up, kSmallest, 0.99);
+  check_between("validation_fraction", o.validation_fraction, kSmallest, 0.99);
+  check_seed(o.seed);
+}
+
+NamedValues options_of(const RatioOptions& o) {
+  std::string widths;
+  for (const std::int64_t width : o.hidden_widths) {
+    widths += (widths.empty() ? "" : "-") + std::to_string(width);
+  }
+  return {{"epochs", std::to_string(o.epochs)},
+          {"batch_size", std::to_string(o.batch_size)},
+          {"learning_rate", python_repr(o.learning_rate)},
+          {"weight_decay", python_repr(o.weight_decay)},
+          {"clip_norm", python_repr(o.clip_norm)},
+          {"input_noise", python_repr(o.input_noise)},
+          {"members", std::to_string(o.members)},
+          {"hidden_widths", widths},
+          {"warm_up", python_repr(o.warm_up)},
+          {"validation_fraction", python_repr(o.validation_fraction)},
+          {"seed", std::to_string(o.seed)},
+          {"threads", std::to_string(o.threads)},
+          {"libtorch", TORCH_VERSION}};
+}
+
+torch::jit::Module fit(const Dataset& data, const std::vector<std::int64_t>& rows,
+                       const RatioOptions& options, const ProgressCallback& progress) {
+  const RatioPart part = make_ratio_part(data, rows);
+  const RatioScaling scaling = scaling_of(part, kClipShare);
+  return to_torch_script(fit_ensemble(part, scaling, options, progress), scaling);
+}
+
+}  // namespace
+
+ModelRecord train_log_ratio(const Dataset& train, const Dataset* test, const RatioOptions& options,
+                            const std::filesystem::path& output, const ProgressCallback& progress) {
+  check_options(options);
+  set_torch_threads(options.threads);
+  const Split split =
+      split_dataset(train, options.validation_fraction, options.seed, /*published_split=*/false);
+  ModelRecord record = record_of(train, test, options_of(options), split);
+
+  torch::jit::Module script = fit(train, split.training, options, progress);
+  record.metrics = evaluate_rows(ScriptModel(script, record, output.string()), train,
+                                 split.validation, "validation");
+  if (options.refit) {
+    std::vector<std::int64_t> all(train.rows());
+    std::iota(all.begin(), all.end(), 0);
+    script = fit(train, all, options, progress);
+    record.training.emplace_back(
+        "validation", "of the same fit without the validation rows; the model has all rows");
+  }
+  const ScriptModel model(script, record, output.string());
+  if (test != nullptr) {
+    const LabelledMetrics on_test = evaluate_model(model, *test, "test");
+    record.metrics.insert(record.metrics.end(), on_test.begin(), on_test.end());
+  }
+  write_file_atomic(output, checkpoint_bytes(script, record));
+  return record;
+}
+
+}  // namespace pw
