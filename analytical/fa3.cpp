@@ -65,7 +65,8 @@ AttentionSchedule schedule_fa3(const AttentionConfig& a, const HardwareSpec& har
       for (std::int64_t j = ceil_div(q, tile.q) - 1; j >= 0; --j) {
         // KV tokens that the tile's last query sees; negative when q > kv.
         const std::int64_t end = a.causal ? std::min((j + 1) * tile.q + kv - q, kv) : kv;
-        place(loads[sms.take(checked_mul(tile.q, std::max<std::int64_t>(0, end)))], ceil_div(end, tile.kv));
+        place(loads[sms.take(checked_mul(tile.q, std::max<std::int64_t>(0, end)))],
+              ceil_div(end, tile.kv));
       }
     }
   }

@@ -18,11 +18,11 @@ std::string pair_text(double left, double right) {
   return text.str();
 }
 
-std::string mean_median(const ErrorSummary& summary) {
+std::string mean_median(const PercentErrors& summary) {
   return pair_text(summary.mean_percent, summary.median_percent);
 }
 
-const ErrorSummary* find(const std::vector<NamedErrors>& errors, std::string_view name) {
+const PercentErrors* find(const std::vector<NamedErrors>& errors, std::string_view name) {
   for (const NamedErrors& each : errors) {
     if (each.name == name) {
       return &each.summary;
@@ -80,8 +80,8 @@ void add_comparison(std::ostream& out, const std::vector<FittedFile>& files,
     const auto monotone = error_table(CollectiveKind::monotone, samples);
     const auto forest = error_table(CollectiveKind::forest, samples);
     add_line(out, file.gpu, collective, {}, [&](const std::string& name) -> std::string {
-      const ErrorSummary* left = find(monotone, name);
-      const ErrorSummary* right = find(forest, name);
+      const PercentErrors* left = find(monotone, name);
+      const PercentErrors* right = find(forest, name);
       if (left == nullptr || right == nullptr) {
         return "-";
       }
@@ -121,7 +121,7 @@ std::string error_report(const std::vector<FittedFile>& files) {
               {18, size_range(file.samples)},
               {13, mean_median(*in_sample)}},
              [&](const std::string& name) -> std::string {
-               const ErrorSummary* summary = find(file.model.errors, name);
+               const PercentErrors* summary = find(file.model.errors, name);
                return summary == nullptr ? "-" : mean_median(*summary);
              });
   }

@@ -119,8 +119,8 @@ std::vector<CollectiveError> extrapolation_errors(CollectiveKind kind,
   return test.empty() ? std::vector<CollectiveError>{} : errors_of(fit_model(kind, fit), test);
 }
 
-std::optional<ErrorSummary> summarise(const std::vector<CollectiveError>& errors,
-                                      std::int64_t from_bytes, std::int64_t to_bytes) {
+std::optional<PercentErrors> summarise(const std::vector<CollectiveError>& errors,
+                                       std::int64_t from_bytes, std::int64_t to_bytes) {
   std::vector<double> selected;
   for (const CollectiveError& error : errors) {
     if (error.bytes >= from_bytes && error.bytes < to_bytes) {
@@ -130,14 +130,14 @@ std::optional<ErrorSummary> summarise(const std::vector<CollectiveError>& errors
   if (selected.empty()) {
     return std::nullopt;
   }
-  ErrorSummary summary;
+  PercentErrors summary;
   summary.rows = static_cast<std::int64_t>(selected.size());
   summary.mean_percent = mean(selected);
   summary.median_percent = median(std::move(selected));
   return summary;
 }
 
-std::optional<ErrorSummary> summarise(const std::vector<CollectiveError>& errors) {
+std::optional<PercentErrors> summarise(const std::vector<CollectiveError>& errors) {
   return summarise(errors, 0, kAnySize);
 }
 
@@ -145,7 +145,7 @@ std::vector<NamedErrors> error_table(CollectiveKind kind,
                                      const std::vector<CollectiveSample>& samples) {
   const std::vector<CollectiveError> held_out = cross_validate(kind, samples, kFolds, kSeed);
   std::vector<NamedErrors> table;
-  const auto add = [&](std::string_view name, const std::optional<ErrorSummary>& summary) {
+  const auto add = [&](std::string_view name, const std::optional<PercentErrors>& summary) {
     if (summary) {
       table.push_back({std::string(name), *summary});
     }

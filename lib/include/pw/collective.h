@@ -36,14 +36,14 @@ std::string_view to_string(CollectiveKind kind);
 enum class CallStatistic { median, mean };
 std::string_view to_string(CallStatistic statistic);
 
-// Of relative errors in %.
-struct ErrorSummary {
+// Relative errors in %.
+struct PercentErrors {
   std::int64_t rows = 0;
   double mean_percent = 0, median_percent = 0;
 };
 struct NamedErrors {
   std::string name;  // which rows: "all", a range of sizes, "extrapolated"
-  ErrorSummary summary;
+  PercentErrors summary;
 };
 
 // What answers for one collective on one GPU: curves by number of workers, or a forest.

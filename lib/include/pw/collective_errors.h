@@ -33,9 +33,9 @@ std::vector<CollectiveError> extrapolation_errors(CollectiveKind kind,
                                                   std::int64_t test_above_bytes);
 
 // Of the errors with from_bytes <= bytes < to_bytes; nullopt when there are none.
-std::optional<ErrorSummary> summarise(const std::vector<CollectiveError>& errors,
-                                      std::int64_t from_bytes, std::int64_t to_bytes);
-std::optional<ErrorSummary> summarise(const std::vector<CollectiveError>& errors);
+std::optional<PercentErrors> summarise(const std::vector<CollectiveError>& errors,
+                                       std::int64_t from_bytes, std::int64_t to_bytes);
+std::optional<PercentErrors> summarise(const std::vector<CollectiveError>& errors);
 
 // What a model's record says about its accuracy: 5-fold cross-validation of "all" rows and by
 // size ("<100KB", "0.1-1MB", "1-10MB", "10-100MB", ">100MB"), then "extrapolated": fitted below 200
