@@ -50,9 +50,10 @@ std::vector<std::string> families_of(const Workload& workload) {
   return families;
 }
 
-// No engine under the published rules, which sum the model's own kernels alone.
+// No engine for baselines and under the published rules, which sum the model's own kernels alone.
 std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
-  if (arguments.engine == "none" || arguments.predictor.published_rules) {
+  if (arguments.engine == "none" || arguments.predictor.published_rules ||
+      arguments.predictor.method != PredictionMethod::learned) {
     return std::nullopt;
   }
   EngineProfile engine = read_engine_profile(
@@ -62,7 +63,7 @@ std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
     const auto& known = engine_operator_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw DataError("--without " + name + ", expected one of " +
-                      comma_list({known.begin(), known.end()}));
+                      comma_list(std::vector<std::string>(known.begin(), known.end())));
     }
     engine.left_out.insert(name);
   }
@@ -83,6 +84,11 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
   provenance.emplace_back("tool", std::string("pw-predict ") + PW_VERSION);
   if (arguments.workload_file) {
     provenance.emplace_back("workload", file_provenance(*arguments.workload_file));
+  }
+  if (arguments.predictor.method != PredictionMethod::learned) {
+    const bool is_roofline = arguments.predictor.method == PredictionMethod::roofline;
+    provenance.emplace_back("method", is_roofline ? "roofline" : "linear");
+    return;
   }
   for (const auto& [name, model] : models) {
     provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
