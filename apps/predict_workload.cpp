@@ -24,6 +24,7 @@ struct Arguments {
   std::vector<std::string> left_out;
   std::optional<fs::path> output;
   bool json = false;
+  bool summary = false;
 };
 
 Workload requested_workload(const Arguments& arguments) {
@@ -105,9 +106,12 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
 
 // One GPU: a file. Several: a folder with one file per GPU.
 void write_results(const Arguments& arguments, const std::vector<Prediction>& predictions) {
-  const bool rules = arguments.predictor.published_rules;
+  const PredictionDetail detail =
+      arguments.predictor.published_rules
+          ? PredictionDetail::published
+          : (arguments.summary ? PredictionDetail::summary : PredictionDetail::iterations);
   for (const Prediction& prediction : predictions) {
-    const std::string json = prediction_json(prediction, rules);
+    const std::string json = prediction_json(prediction, detail);
     if (arguments.output) {
       const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output);
       const fs::path path =
@@ -162,6 +166,8 @@ void add_predict_workload(CLI::App& app, Action& action) {
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
       ->option_text("PATH");
+  app.add_flag("--summary", arguments->summary,
+               "JSON with sums per operator in place of every iteration");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
   app.add_option("--engine", arguments->engine,
                  "Serving engine, whose small kernels and host time are counted: sglang (default), "
