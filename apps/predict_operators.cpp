@@ -175,7 +175,8 @@ int predict(const Arguments& arguments) {
     throw DataError(arguments.input.string() + " has no data rows, expected at least one");
   }
   const ModelSet models = load_models(arguments.predictor, {arguments.family}, arguments.features);
-  const bool predictions = has_analytic_form(family.name) || !models.empty();
+  const bool predictions = has_analytic_form(family.name) || !models.empty() ||
+                           arguments.predictor.method != PredictionMethod::learned;
   const Columns columns = columns_for(csv, family, arguments.features, predictions);
   const std::vector<ResultRow> results = predict_rows(csv, family, arguments, predictions, models);
   const std::string text = csv_text(csv, columns, results);

@@ -24,6 +24,7 @@ struct Arguments {
   std::vector<std::string> left_out;
   std::optional<fs::path> output;
   bool json = false;
+  bool summary = false;
 };
 
 Workload requested_workload(const Arguments& arguments) {
@@ -50,9 +51,10 @@ std::vector<std::string> families_of(const Workload& workload) {
   return families;
 }
 
-// No engine under the published rules, which sum the model's own kernels alone.
+// No engine for baselines and under the published rules, which sum the model's own kernels alone.
 std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
-  if (arguments.engine == "none" || arguments.predictor.published_rules) {
+  if (arguments.engine == "none" || arguments.predictor.published_rules ||
+      arguments.predictor.method != PredictionMethod::learned) {
     return std::nullopt;
   }
   EngineProfile engine = read_engine_profile(
@@ -62,7 +64,7 @@ std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
     const auto& known = engine_operator_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw DataError("--without " + name + ", expected one of " +
-                      comma_list({known.begin(), known.end()}));
+                      comma_list(std::vector<std::string>(known.begin(), known.end())));
     }
     engine.left_out.insert(name);
   }
@@ -84,6 +86,11 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
   if (arguments.workload_file) {
     provenance.emplace_back("workload", file_provenance(*arguments.workload_file));
   }
+  if (arguments.predictor.method != PredictionMethod::learned) {
+    const bool is_roofline = arguments.predictor.method == PredictionMethod::roofline;
+    provenance.emplace_back("method", is_roofline ? "roofline" : "linear");
+    return;
+  }
   for (const auto& [name, model] : models) {
     provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
   }
@@ -99,9 +106,12 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
 
 // One GPU: a file. Several: a folder with one file per GPU.
 void write_results(const Arguments& arguments, const std::vector<Prediction>& predictions) {
-  const bool rules = arguments.predictor.published_rules;
+  const PredictionDetail detail =
+      arguments.predictor.published_rules
+          ? PredictionDetail::published
+          : (arguments.summary ? PredictionDetail::summary : PredictionDetail::iterations);
   for (const Prediction& prediction : predictions) {
-    const std::string json = prediction_json(prediction, rules);
+    const std::string json = prediction_json(prediction, detail);
     if (arguments.output) {
       const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output);
       const fs::path path =
@@ -156,6 +166,8 @@ void add_predict_workload(CLI::App& app, Action& action) {
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
       ->option_text("PATH");
+  app.add_flag("--summary", arguments->summary,
+               "JSON with sums per operator in place of every iteration");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
   app.add_option("--engine", arguments->engine,
                  "Serving engine, whose small kernels and host time are counted: sglang (default), "

@@ -74,10 +74,25 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
                  "are selected analytically")
       ->option_text("FILE")
       ->group("Models and data");
+<<<<<<< HEAD
   app.add_flag(
          "--published-rules", arguments.published_rules,
          "Reproduce the original: its GEMM table lookup, its use of collective forests and its "
          "output keys alone")
+=======
+  const std::map<std::string, PredictionMethod> methods{{"learned", PredictionMethod::learned},
+                                                        {"roofline", PredictionMethod::roofline},
+                                                        {"linear", PredictionMethod::linear}};
+  app.add_option_function<std::string>(
+         "--method",
+         [&arguments, methods](const std::string& name) { arguments.method = methods.at(name); },
+         "learned (default); baselines: roofline (nominal rates), linear (linear.json)")
+      ->check(CLI::IsMember(methods))
+      ->option_text("learned|roofline|linear")
+      ->group("Models and data");
+  app.add_flag("--published-rules", arguments.published_rules,
+               "Reproduce the original: its GEMM table lookup and its output keys alone")
+>>>>>>> main
       ->group("Models and data");
 }
 
@@ -87,8 +102,11 @@ HardwareCatalog hardware_catalog(const PredictorArguments& arguments) {
 
 ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
                      bool optional) {
-  const std::map<std::string, fs::path> given = given_checkpoints(arguments);
   ModelSet models;
+  if (arguments.method != PredictionMethod::learned) {
+    return models;
+  }
+  const std::map<std::string, fs::path> given = given_checkpoints(arguments);
   for (const std::string& family : families) {
     bool found = false;
     for (const std::string& name : names_of(family)) {
@@ -117,6 +135,11 @@ ModelSet load_models(const PredictorArguments& arguments, const std::vector<std:
 
 OperatorPredictorOptions predictor_options(const PredictorArguments& arguments) {
   OperatorPredictorOptions options;
+  options.method = arguments.method;
+  if (arguments.method == PredictionMethod::linear) {
+    options.linear_models = read_linear_models(
+        find_data_folder("checkpoints", arguments.checkpoint_folder) / "linear.json");
+  }
   if (arguments.gemm_table) {
     options.gemm_tiles = TileTable::read(*arguments.gemm_table);
   }

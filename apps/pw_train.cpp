@@ -3,6 +3,7 @@
 #include "app.h"
 #include "train_collective.h"
 #include "train_import.h"
+#include "train_linear.h"
 #include "train_mlp.h"
 
 namespace {
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::function<int()> action;
   pw::add_mlp_command(app, action);
+  pw::add_linear_command(app, action);
   pw::add_import_command(app, action);
   pw::add_collective_command(app, action);
   return pw::run_app(app, argc, argv, [&] { return action(); });

@@ -230,6 +230,9 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   }
   data_.features.insert(data_.features.end(), row.input.features.begin(), row.input.features.end());
   data_.reference_us.push_back(row.input.reference_us);
+  if (data_.options.keep_roofline) {
+    data_.roofline.push_back(roofline(row.config, *row.hardware));
+  }
   const double cycles = ideal_cycles<double>(row.features);
   data_.duration_us.push_back(row.duration_us);
   data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));

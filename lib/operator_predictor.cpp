@@ -118,6 +118,12 @@ PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const
 std::vector<OperatorPrediction> OperatorPredictor::predict(
     const std::vector<OperatorConfig>& configs) const {
   std::vector<OperatorPrediction> results(configs.size());
+  if (options_.method != PredictionMethod::learned) {
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      results[i].duration_us = baseline_us(configs[i]);
+    }
+    return results;
+  }
   std::map<const OperatorModel*, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < configs.size(); ++i) {
     if (const OperatorModel* model = model_for(configs[i])) {
@@ -134,6 +140,19 @@ std::vector<OperatorPrediction> OperatorPredictor::predict(
     predict_with(*model, configs, indices, results);
   }
   return results;
+}
+
+double OperatorPredictor::baseline_us(const OperatorConfig& config) const {
+  const Roofline limits = roofline(config, hardware_);
+  if (options_.method == PredictionMethod::roofline) {
+    return limits.bound_us();
+  }
+  const std::string family(operator_family(config).name);
+  const auto model = options_.linear_models.find(family);
+  if (model == options_.linear_models.end()) {
+    throw DataError("no linear model for operator '" + family + "': fit one with pw-train linear");
+  }
+  return model->second.duration_us(limits);
 }
 
 void OperatorPredictor::predict_with(const OperatorModel& model,

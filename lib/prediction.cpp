@@ -231,6 +231,22 @@ bool Prediction::fits() const {
          memory.weight_bytes + memory.kv_cache_bytes <= hardware.global_memory_bytes;
 }
 
+std::vector<OperatorSum> operator_sums(const Prediction& prediction) {
+  std::vector<OperatorSum> sums;
+  for (const IterationTime& iteration : prediction.iterations) {
+    for (const OperatorTime& time : iteration.operators) {
+      auto sum = std::find_if(sums.begin(), sums.end(), [&](const OperatorSum& s) {
+        return s.group == time.group && s.name == time.name;
+      });
+      if (sum == sums.end()) {
+        sum = sums.insert(sums.end(), OperatorSum{time.group, time.name, 0, 0});
+      }
+      (iteration.phase == Phase::prefill ? sum->prefill_us : sum->decode_us) += time.total_us();
+    }
+  }
+  return sums;
+}
+
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
                             const CollectiveCatalog& collectives,
                             const std::optional<EngineProfile>& engine) {

@@ -114,8 +114,24 @@ void add_time(std::vector<OperatorTotal>& totals, const std::string& group, cons
       phase.prefill ? ms : ms * phase.share;
 }
 
+// The sums that pw-predict --summary writes in place of iterations.
+std::vector<OperatorTotal> read_operator_sums(const JsonFields& file) {
+  std::vector<OperatorTotal> totals;
+  for (const Json& entry : file.array("operators")) {
+    const JsonFields fields(entry,
+                            file.where("operators") + "[" + std::to_string(totals.size()) + "]");
+    OperatorTotal total{fields.text("group"), fields.text("name"), {}};
+    total.ms[Metric::prefill] = fields.number("prefill_ms");
+    total.ms[Metric::decode] = fields.number("decode_avg_ms");
+    total.ms[Metric::total] = fields.number("total_ms");
+    totals.push_back(std::move(total));
+  }
+  return totals;
+}
+
 std::vector<OperatorTotal> read_operators(const JsonFields& file) {
   std::vector<OperatorTotal> totals;
+  if (file.has("operators")) return read_operator_sums(file);
   if (!file.has("iterations")) return totals;
   const Json& iterations = file.array("iterations");
   const auto decode_steps = std::count_if(

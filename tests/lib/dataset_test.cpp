@@ -28,7 +28,8 @@ class DatasetTest : public testing::Test {
                         {ModelKind::efficiency,
                          {Fa2Schedule::published, GemmTilePolicy::fixed_128},
                          filters,
-                         std::nullopt});
+                         std::nullopt,
+                         false});
   }
   std::string read_error(const std::string& csv, const char* operator_name = "gemm") const {
     return error_of([&] { read(csv, {}, operator_name); });

@@ -11,6 +11,7 @@
 #include "pw/hardware_catalog.h"
 #include "pw/model_record.h"
 #include "pw/operators.h"
+#include "pw/roofline.h"
 
 namespace pw {
 
@@ -41,6 +42,7 @@ struct DatasetOptions {
   // Distinct weight matrices that the measurement rotated through, for rows without a column
   // weight_copies (GEMMs of log_ratio models).
   std::optional<double> weight_copies;
+  bool keep_roofline = false;  // fill Dataset::roofline, for linear models
 };
 
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
@@ -53,6 +55,7 @@ struct Dataset {
   std::vector<double> features;
   std::vector<double> reference_us;  // what the model's output is relative to
   std::vector<double> duration_us;
+  std::vector<Roofline> roofline;       // empty unless asked for
   std::vector<double> efficiency;       // overall_perf, target of efficiency models
   std::vector<std::uint32_t> hardware;  // index into hardware_names
   std::vector<std::uint64_t> problem;   // equal for rows with the same GPU and problem columns

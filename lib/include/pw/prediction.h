@@ -67,15 +67,30 @@ struct Prediction {
   bool fits() const;
 };
 
+// One operator over all iterations.
+struct OperatorSum {
+  OperatorGroup group = OperatorGroup::gemm;
+  std::string name;
+  double prefill_us = 0;
+  double decode_us = 0;  // all steps
+  double total_us() const { return prefill_us + decode_us; }
+};
+// In order of first appearance.
+std::vector<OperatorSum> operator_sums(const Prediction& prediction);
+
 // Equal operators are computed once. Without an engine the sum is that of the original: the model's
 // kernels and collectives alone. Throws DataError for an operator without a model.
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
                             const CollectiveCatalog& collectives,
                             const std::optional<EngineProfile>& engine = std::nullopt);
 
-// The published JSON (keys of the original first and in its order, milliseconds rounded to 6
-// decimals); `case`, `notes` and `provenance` follow unless `published_rules`.
-std::string prediction_json(const Prediction& prediction, bool published_rules);
+enum class PredictionDetail {
+  published,   // the keys of the original alone
+  iterations,  // and `case`, `memory`, `notes`, `provenance`
+  summary,     // the same with `operators` (sums over all iterations) in place of `iterations`
+};
+// Keys of the original first and in its order, milliseconds rounded to 6 decimals.
+std::string prediction_json(const Prediction& prediction, PredictionDetail detail);
 // For a terminal: phases, tokens per second, memory, a table of operators with shares, notes.
 std::string prediction_text(const Prediction& prediction);
 // "<workload stem>_<GPU stem, spaces as _>.json"

@@ -60,7 +60,7 @@ TEST(PredictionFile, TellsWhetherTheModelsSawTheGpu) {
     const OperatorPredictor predictor(gpu, {{"gemm", loaded(gemm)}, {"attn", loaded(attention)}});
     Prediction prediction = predict_workload(workload, predictor, CollectiveCatalog());
     prediction.provenance = {{"gemm", "fake.pt sha256:0"}};
-    const PredictedCase p = read(folder, "p.json", prediction_json(prediction, false));
+    const PredictedCase p = read(folder, "p.json", prediction_json(prediction, PredictionDetail::iterations));
     EXPECT_EQ(p.gpu_seen, trained_on == gpu.name);
     EXPECT_EQ(p.name.gpu, "A100");
     EXPECT_NEAR(*p.ms[Metric::total], prediction.summary.total_us / 1000, 1e-6);
