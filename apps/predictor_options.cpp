@@ -74,6 +74,12 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
                  "are selected analytically")
       ->option_text("FILE")
       ->group("Models and data");
+<<<<<<< HEAD
+  app.add_flag(
+         "--published-rules", arguments.published_rules,
+         "Reproduce the original: its GEMM table lookup, its use of collective forests and its "
+         "output keys alone")
+=======
   const std::map<std::string, PredictionMethod> methods{{"learned", PredictionMethod::learned},
                                                         {"roofline", PredictionMethod::roofline},
                                                         {"linear", PredictionMethod::linear}};
@@ -86,6 +92,7 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
       ->group("Models and data");
   app.add_flag("--published-rules", arguments.published_rules,
                "Reproduce the original: its GEMM table lookup and its output keys alone")
+>>>>>>> main
       ->group("Models and data");
 }
 
@@ -145,7 +152,9 @@ LoadedCollectives load_collectives(const PredictorArguments& arguments) {
       arguments.collectives
           ? *arguments.collectives
           : find_data_folder("checkpoints", arguments.checkpoint_folder) / "collectives.json";
-  return {CollectiveCatalog::read(path), file_provenance(path)};
+  const WorkerRules rules =
+      arguments.published_rules ? WorkerRules::published : WorkerRules::scaled;
+  return {CollectiveCatalog::read(path, rules), file_provenance(path)};
 }
 
 std::string file_provenance(const fs::path& path) {

@@ -164,16 +164,15 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
 
 // A kernel that engines do not run on this GPU.
 void note_foreign_kernel(const Workload& workload, const HardwareSpec& hardware, Notes& notes) {
-  const AttentionKernel native =
-      hardware.architecture == Architecture::hopper ? AttentionKernel::fa3 : AttentionKernel::fa2;
   for (const Iteration& iteration : workload.iterations) {
     for (const AttentionEntry& entry : iteration.attention) {
       const AttentionKernel kernel = entry.config.kernel;
-      if (kernel != AttentionKernel::automatic && kernel != native) {
+      if (!runs_on(kernel, hardware)) {
         notes.add("attention: the workload asks for " +
                   attention_type(kernel, entry.config.layout) + " in " +
                   std::string(to_string(iteration.phase)) + ", engines run " +
-                  attention_type(native, entry.config.layout) + " on " + hardware.name);
+                  attention_type(automatic_kernel(hardware), entry.config.layout) + " on " +
+                  hardware.name);
       }
     }
   }

@@ -41,7 +41,8 @@ std::vector<OperatorConfig> problems() {
     all.push_back(MoeConfig{MoeConfig::Pass::w13, m, 8, 2, 1024, 512});
     all.push_back(MoeConfig{MoeConfig::Pass::w2, m, 64, 6, 2048, 1408});
   }
-  for (const AttentionKernel kernel : {AttentionKernel::fa2, AttentionKernel::fa3}) {
+  for (const AttentionKernel kernel :
+       {AttentionKernel::fa2, AttentionKernel::fa3, AttentionKernel::cutlass}) {
     for (const KvLayout layout : {KvLayout::ragged, KvLayout::paged}) {
       all.push_back(attention(kernel, layout));
     }

@@ -93,6 +93,9 @@ TEST_F(PredictionTest, NotesKernelsThatEnginesDoNotRunOnTheGpu) {
   EXPECT_THAT(predict(options).notes, Not(Contains(HasSubstr("fa3"))));
   options.prefill_kernel = AttentionKernel::fa3;
   EXPECT_THAT(predict(options).notes, Contains(HasSubstr("asks for fa3_ragged in prefill")));
+  options.prefill_kernel = AttentionKernel::ck;
+  EXPECT_THAT(predict(options).notes,
+              Contains(HasSubstr("asks for ck_ragged in prefill, engines run fa2_ragged on")));
 }
 
 TEST_F(PredictionTest, SaysWhenTheModelDoesNotFit) {
