@@ -30,6 +30,8 @@ struct Options {
   std::optional<fs::path> hardware;
   CollectiveKind kind = CollectiveKind::monotone;
   std::optional<CallStatistic> statistic;
+  std::optional<fs::path> custom;  // durations of the engine's own all_reduce
+  std::string custom_source;
   bool compare_forest = false;
 
   // Medians are free of most stalls; the original's forest is fitted to means.
@@ -39,20 +41,44 @@ struct Options {
   }
 };
 
-FittedFile fit_file(const fs::path& path, const HardwareSpec& hardware, std::string_view collective,
-                    const Options& options) {
+FittedFile fit_samples(std::vector<CollectiveSample> samples, const fs::path& path,
+                       const HardwareSpec& hardware, std::string_view collective,
+                       CollectiveKind kind) {
   FittedFile file;
   file.gpu = hardware.stem;
   file.path = path;
-  file.samples = read_collective_samples(path, collective, options.fitted_statistic());
-  file.model = fit_model(options.kind, file.samples);
+  file.samples = std::move(samples);
+  file.model = fit_model(kind, file.samples);
   file.model.hardware = hardware.name;
   file.model.collective = collective;
-  file.model.source = options.source;
   file.model.sha256 = sha256_hex(read_file(path));
-  file.model.statistic = options.fitted_statistic();
-  file.model.errors = error_table(options.kind, file.samples);
+  file.model.errors = error_table(kind, file.samples);
+  file.model.architecture = to_string(hardware.architecture);
+  if (hardware.interconnect) {
+    file.model.interconnect = to_string(*hardware.interconnect);
+  }
   return file;
+}
+
+FittedFile fit_file(const fs::path& path, const HardwareSpec& hardware, std::string_view collective,
+                    const Options& options) {
+  FittedFile file =
+      fit_samples(read_collective_samples(path, collective, options.fitted_statistic()), path,
+                  hardware, collective, options.kind);
+  file.model.source = options.source;
+  file.model.statistic = options.fitted_statistic();
+  return file;
+}
+
+// The engine's own all_reduce: one table of all GPUs, always as monotone curves.
+std::vector<FittedFile> fit_custom(const Options& options, const HardwareCatalog& catalog) {
+  std::vector<FittedFile> files;
+  for (auto& [name, samples] : read_collective_table(*options.custom)) {
+    files.push_back(fit_samples(std::move(samples), *options.custom, catalog.get(name),
+                                "custom_all_reduce", CollectiveKind::monotone));
+    files.back().model.source = options.custom_source;
+  }
+  return files;
 }
 
 std::vector<fs::path> folders_in(const fs::path& data) {
@@ -92,7 +118,12 @@ std::vector<FittedFile> fit_folder(const Options& options, const HardwareCatalog
 int run(const Options& options) {
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", options.hardware));
-  const std::vector<FittedFile> files = fit_folder(options, catalog);
+  std::vector<FittedFile> files = fit_folder(options, catalog);
+  if (options.custom) {
+    for (FittedFile& file : fit_custom(options, catalog)) {
+      files.push_back(std::move(file));
+    }
+  }
   std::vector<CollectiveModel> models;
   for (const FittedFile& file : files) {
     models.push_back(file.model);
@@ -143,6 +174,14 @@ void add_collective_command(CLI::App& parent, std::function<int()>& action) {
       ->add_option("--source", options->source,
                    "Where the data comes from and its licence, stored with each model")
       ->required();
+  CLI::Option* custom = command->add_option(
+      "--custom-all-reduce", options->custom,
+      "CSV of the engine's own all_reduce: hardware, num_workers, size in bytes, avg_duration_us");
+  CLI::Option* custom_source = command
+                                   ->add_option("--custom-source", options->custom_source,
+                                                "Where the CSV comes from and its licence")
+                                   ->needs(custom);
+  custom->needs(custom_source);
   command->add_option("--hardware", options->hardware, "Folder of the GPU files");
   add_choice(*command, "--model", options->kind,
              std::array{CollectiveKind::monotone, CollectiveKind::forest},

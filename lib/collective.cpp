@@ -9,6 +9,7 @@ namespace pw {
 namespace {
 
 // The last knot is the mean size of its bin, up to 2.4 % below the largest measured size.
+constexpr std::string_view kCustomAllReduce = "custom_all_reduce";
 constexpr double kExtrapolationMargin = 1.025;
 
 void add_note(std::string& note, const std::string& text) {
@@ -91,12 +92,27 @@ const CollectiveModel* find_model(const std::vector<CollectiveModel>& models,
   return nullptr;
 }
 
+// A GPU of the same architecture and link, which runs the same kernel over a similar fabric.
+const CollectiveModel* find_stand_in(const std::vector<CollectiveModel>& models,
+                                     const HardwareSpec& hardware, std::string_view collective) {
+  if (!hardware.interconnect) {
+    return nullptr;
+  }
+  for (const CollectiveModel& model : models) {
+    if (model.collective == collective && model.architecture == to_string(hardware.architecture) &&
+        model.interconnect == to_string(*hardware.interconnect)) {
+      return &model;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void check_collective(std::string_view collective) {
-  if (collective != "all_reduce" && collective != "send_recv") {
+  if (collective != "all_reduce" && collective != kCustomAllReduce && collective != "send_recv") {
     throw DataError("collective '" + std::string(collective) +
-                    "' is unknown; expected all_reduce or send_recv");
+                    "' is unknown; expected all_reduce, custom_all_reduce or send_recv");
   }
 }
 
@@ -127,7 +143,8 @@ double evaluate(const CollectiveModel& model, std::int64_t bytes, std::int64_t w
 
 CollectiveEstimate CollectiveCatalog::estimate(const HardwareSpec& hardware,
                                                std::string_view collective, std::int64_t bytes,
-                                               std::int64_t workers) const {
+                                               std::int64_t workers,
+                                               std::int64_t custom_max_bytes) const {
   check_collective(collective);
   if (bytes <= 0) {
     throw DataError(std::string(collective) + ": message size is " + std::to_string(bytes) +
@@ -147,8 +164,42 @@ CollectiveEstimate CollectiveCatalog::estimate(const HardwareSpec& hardware,
   if (workers == 1) {
     return {0, std::string(collective) + " on one worker: nothing is communicated, 0 us"};
   }
+  if (collective == "all_reduce") {
+    return all_reduce(hardware, bytes, workers, custom_max_bytes);
+  }
   return model != nullptr ? from_data(*model, bytes, workers)
                           : bandwidth_model(hardware, collective, bytes, workers);
+}
+
+CollectiveEstimate CollectiveCatalog::all_reduce(const HardwareSpec& hardware, std::int64_t bytes,
+                                                 std::int64_t workers,
+                                                 std::int64_t custom_max_bytes) const {
+  const CollectiveModel* nccl = find_model(models_, hardware, "all_reduce");
+  const CollectiveModel* own = find_model(models_, hardware, kCustomAllReduce);
+  const CollectiveModel* custom =
+      own != nullptr ? own : find_stand_in(models_, hardware, kCustomAllReduce);
+  if (bytes <= custom_max_bytes && custom != nullptr) {
+    CollectiveEstimate result = from_data(*custom, bytes, workers);
+    if (own == nullptr) {
+      add_note(result.note,
+               "custom all_reduce of " + hardware.name + " taken from " + custom->hardware);
+    }
+    if (hardware.interconnect == Interconnect::pcie && nccl != nullptr) {
+      const CollectiveEstimate other = from_data(*nccl, bytes, workers);
+      return other.duration_us < result.duration_us ? other : result;
+    }
+    return result;
+  }
+  if (nccl != nullptr) {
+    return from_data(*nccl, bytes, workers);
+  }
+  if (own != nullptr) {
+    CollectiveEstimate result = from_data(*own, bytes, workers);
+    add_note(result.note, "no measured NCCL all_reduce for " + hardware.name +
+                              ": that of its engine is taken for all sizes");
+    return result;
+  }
+  return bandwidth_model(hardware, "all_reduce", bytes, workers);
 }
 
 }  // namespace pw

@@ -126,6 +126,11 @@ CollectiveModel read_model(const JsonFields& fields) {
   check_collective(model.collective);
   model.statistic =
       choice(fields, "statistic", std::array{CallStatistic::median, CallStatistic::mean});
+  const auto optional_text = [&](const char* name) {
+    return fields.has(name) ? fields.text(name) : std::string();
+  };
+  model.architecture = optional_text("architecture");
+  model.interconnect = optional_text("interconnect");
   model.source = fields.text("source");
   model.sha256 = fields.text("sha256");
   model.errors = read_errors(fields);
@@ -169,13 +174,12 @@ std::vector<Json> parts_json(const CollectiveModel& model) {
 }
 
 std::string model_json(const CollectiveModel& model) {
-  Json head{{"hardware", model.hardware},
-            {"collective", model.collective},
-            {"kind", to_string(model.kind())},
-            {"statistic", to_string(model.statistic)},
-            {"source", model.source},
-            {"sha256", model.sha256},
-            {"errors", errors_json(model.errors)}};
+  Json head{{"hardware", model.hardware},      {"collective", model.collective},
+            {"kind", to_string(model.kind())}, {"statistic", to_string(model.statistic)},
+            {"source", model.source},          {"sha256", model.sha256}};
+  if (!model.architecture.empty()) head["architecture"] = model.architecture;
+  if (!model.interconnect.empty()) head["interconnect"] = model.interconnect;
+  head["errors"] = errors_json(model.errors);
   if (model.forest) {
     head["workers"] = model.forest->workers;
     head["largest_bytes"] = model.forest->largest_bytes;

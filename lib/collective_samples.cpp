@@ -39,6 +39,30 @@ std::vector<CollectiveSample> read_collective_samples(const std::filesystem::pat
   return samples;
 }
 
+std::map<std::string, std::vector<CollectiveSample>> read_collective_table(
+    const std::filesystem::path& path) {
+  const std::string duration_column = "avg_duration_us";
+  const CsvTable table = CsvTable::read(path);
+  table.require_no_bad_lines();
+  table.require_columns({"hardware", "size", "num_workers", duration_column});
+  if (table.rows() == 0) {
+    throw DataError(path.string() + ": no row under the header; expected one per measured size");
+  }
+  std::map<std::string, std::vector<CollectiveSample>> samples;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const CsvRow fields(table, row);
+    CollectiveSample sample{integer_at_least(fields, "size", 1),
+                            integer_at_least(fields, "num_workers", 2),
+                            fields.number(duration_column)};
+    if (!(sample.duration_us > 0)) {
+      throw DataError(fields.where(duration_column) + ": found " + fields.text(duration_column) +
+                      "; expected a duration above 0 us");
+    }
+    samples[fields.text("hardware")].push_back(sample);
+  }
+  return samples;
+}
+
 SamplesByWorkers by_workers(const std::vector<CollectiveSample>& samples) {
   SamplesByWorkers groups;
   for (const CollectiveSample& sample : samples) {

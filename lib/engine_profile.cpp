@@ -37,6 +37,7 @@ EngineProfile read_engine_profile(const std::filesystem::path& path, const std::
   EngineProfile engine;
   engine.name = name;
   engine.host_us_per_iteration = fields.number("host_us_per_iteration");
+  engine.custom_all_reduce_max_bytes = integer_at_least(fields, "custom_all_reduce_max_bytes", 0);
   engine.source = fields.text("source");
   if (engine.host_us_per_iteration < 0) {
     throw DataError(fields.where("host_us_per_iteration") + " is negative, expected at least 0");

@@ -283,8 +283,9 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
       time.operators.push_back(std::move(operation.time));
     }
     for (const CommunicationEntry& entry : iteration.communication) {
-      const CollectiveEstimate estimate = collectives.estimate(
-          hardware, collective_of(entry.name, entry.type), entry.volume_bytes, workload.tp_size);
+      const CollectiveEstimate estimate =
+          collectives.estimate(hardware, collective_of(entry.name, entry.type), entry.volume_bytes,
+                               workload.tp_size, engine ? engine->custom_all_reduce_max_bytes : 0);
       notes.add(estimate.note);
       time.operators.push_back(
           {OperatorGroup::communication, entry.name, estimate.duration_us, entry.count});

@@ -18,7 +18,7 @@ double engine_ms(const Workload& workload, const Iteration& iteration,
                  const HardwareSpec& hardware) {
   double us = 0;
   for (const EngineOperator& extra :
-       engine_operators(workload, iteration, hardware, {"reference", 1000, "recipe", {}})) {
+       engine_operators(workload, iteration, hardware, {"reference", 1000, 0, "recipe", {}})) {
     us += extra.single_us * static_cast<double>(extra.count);
   }
   return us / 1000;

@@ -11,6 +11,7 @@
 
 #include "lib/error_of.h"
 #include "statistics.h"
+#include "support/test_hardware.h"
 
 namespace pw {
 namespace {
@@ -319,6 +320,58 @@ TEST(BandwidthModel, FollowsTheLinkAndNamesIt) {
   pcie.interconnect = Interconnect::pcie;
   pcie.interconnect_gb_per_s = 32;
   EXPECT_EQ(catalog.estimate(pcie, "send_recv", 1'000'000'000, 1).duration_us, unknown.duration_us);
+}
+
+// A curve that takes `us` for every size up to 1 MB on two workers.
+CollectiveModel flat(const std::string& hardware, const std::string& collective, double us) {
+  CollectiveModel model;
+  model.hardware = hardware;
+  model.collective = collective;
+  model.curves[2] = CollectiveCurve{{1000, 1e6}, {us, us}, 2};
+  model.architecture = "ampere";
+  model.interconnect = "nvlink";
+  return model;
+}
+
+TEST(CustomAllReduce, AnswersForSmallMessagesOfEnginesAlone) {
+  HardwareSpec a100 = test_ampere();
+  a100.interconnect = Interconnect::nvlink;
+  const CollectiveCatalog catalog(
+      {flat(a100.name, "all_reduce", 40), flat(a100.name, "custom_all_reduce", 10)});
+  EXPECT_EQ(catalog.estimate(a100, "all_reduce", 5000, 2, 8000).duration_us, 10);
+  EXPECT_EQ(catalog.estimate(a100, "all_reduce", 9000, 2, 8000).duration_us, 40);
+  EXPECT_EQ(catalog.estimate(a100, "all_reduce", 5000, 2).duration_us, 40);
+}
+
+TEST(CustomAllReduce, OverPcieTheFasterKernelRuns) {
+  HardwareSpec card = test_ampere();
+  card.interconnect = Interconnect::pcie;
+  const CollectiveCatalog slow_custom(
+      {flat(card.name, "all_reduce", 40), flat(card.name, "custom_all_reduce", 90)});
+  EXPECT_EQ(slow_custom.estimate(card, "all_reduce", 5000, 2, 8000).duration_us, 40);
+}
+
+TEST(CustomAllReduce, IsBorrowedFromAGpuOfTheSameArchitectureAndLink) {
+  HardwareSpec other = test_ampere();
+  other.name = "NVIDIA A800";
+  other.interconnect = Interconnect::nvlink;
+  other.interconnect_gb_per_s = 200;
+  const CollectiveCatalog catalog({flat(test_ampere().name, "custom_all_reduce", 10)});
+  const CollectiveEstimate borrowed = catalog.estimate(other, "all_reduce", 5000, 2, 8000);
+  EXPECT_EQ(borrowed.duration_us, 10);
+  EXPECT_NE(borrowed.note.find("taken from NVIDIA A100"), std::string::npos);
+  other.interconnect = Interconnect::pcie;
+  EXPECT_NE(catalog.estimate(other, "all_reduce", 5000, 2, 8000).note.find("bandwidth model"),
+            std::string::npos);
+}
+
+// The GPU's own table goes on where NCCL was not measured.
+TEST(CustomAllReduce, StandsInForUnmeasuredNccl) {
+  const HardwareSpec a100 = test_ampere();
+  const CollectiveCatalog catalog({flat(a100.name, "custom_all_reduce", 10)});
+  const CollectiveEstimate large = catalog.estimate(a100, "all_reduce", 500000, 2, 8000);
+  EXPECT_EQ(large.duration_us, 10);
+  EXPECT_NE(large.note.find("no measured NCCL"), std::string::npos);
 }
 
 }  // namespace

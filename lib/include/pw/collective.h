@@ -48,14 +48,19 @@ struct NamedErrors {
 
 // What answers for one collective on one GPU: curves by number of workers, or a forest.
 struct CollectiveModel {
-  std::string hardware;                            // full device name
-  std::string collective;                          // "all_reduce", "send_recv"
+  std::string hardware;  // full device name
+  // "all_reduce" (NCCL), "custom_all_reduce" (the engine's own kernel for small messages, in a CUDA
+  // graph) or "send_recv"
+  std::string collective;
   std::map<std::int64_t, CollectiveCurve> curves;  // at least one, none beside a forest
   std::string source;                              // of the data, as the user stated it
   std::string sha256;                              // of the CSV
   std::optional<CollectiveForest> forest = std::nullopt;
   CallStatistic statistic = CallStatistic::median;
   std::vector<NamedErrors> errors = {};  // held-out, see error_table in pw/collective_errors.h
+  // Of the GPU, to find a stand-in for one without data: "hopper", "nvlink"; empty = unknown.
+  std::string architecture = {};
+  std::string interconnect = {};
 
   CollectiveKind kind() const { return forest ? CollectiveKind::forest : CollectiveKind::monotone; }
 };
@@ -92,10 +97,16 @@ class CollectiveCatalog {
   // larger on ties); on one worker 0 us with a note. send_recv always has two ends; `workers`, the
   // size of the tensor-parallel group, is then not used. No data for the GPU: bandwidth model from
   // its interconnect. Throws DataError for another collective, bytes <= 0 or workers < 1.
+  // An all_reduce of at most `custom_max_bytes` runs on the engine's own kernel where there is data
+  // of the GPU or of one of the same architecture and link; over PCIe on the faster of the two.
   CollectiveEstimate estimate(const HardwareSpec& hardware, std::string_view collective,
-                              std::int64_t bytes, std::int64_t workers) const;
+                              std::int64_t bytes, std::int64_t workers,
+                              std::int64_t custom_max_bytes = 0) const;
 
  private:
+  CollectiveEstimate all_reduce(const HardwareSpec& hardware, std::int64_t bytes,
+                                std::int64_t workers, std::int64_t custom_max_bytes) const;
+
   std::vector<CollectiveModel> models_;
   WorkerRules rules_ = WorkerRules::scaled;
 };
@@ -108,7 +119,7 @@ double all_reduce_traffic(std::int64_t workers);
 CollectiveEstimate bandwidth_model(const HardwareSpec& hardware, std::string_view collective,
                                    std::int64_t bytes, std::int64_t workers);
 
-// Throws DataError that lists the known names unless it is "all_reduce" or "send_recv".
+// Throws DataError that lists the known names for another collective than CollectiveModel knows.
 void check_collective(std::string_view collective);
 
 // Reads a profiled CSV: size (bytes), num_workers, time_stats.<collective>.<statistic>
@@ -117,6 +128,11 @@ void check_collective(std::string_view collective);
 std::vector<CollectiveSample> read_collective_samples(
     const std::filesystem::path& path, std::string_view collective,
     CallStatistic statistic = CallStatistic::median);
+
+// Reads durations of one collective on several GPUs: hardware, num_workers, size (bytes),
+// avg_duration_us. By hardware as in the file.
+std::map<std::string, std::vector<CollectiveSample>> read_collective_table(
+    const std::filesystem::path& path);
 
 // One line per model and per curve, sorted, so that a refit shows as a readable difference.
 std::string collectives_json(const std::vector<CollectiveModel>& models);

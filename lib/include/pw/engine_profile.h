@@ -15,8 +15,10 @@ namespace pw {
 struct EngineProfile {
   std::string name;                  // "sglang", "vllm"
   double host_us_per_iteration = 0;  // GPU idle while the host prepares and finishes an iteration
-  std::string source;                // of the host time
-  std::set<std::string> left_out;    // names of engine_operators that are not counted
+  // Largest all_reduce that runs on the engine's own kernel instead of NCCL; 0 = none.
+  std::int64_t custom_all_reduce_max_bytes = 0;
+  std::string source;              // of these numbers
+  std::set<std::string> left_out;  // names of engine_operators that are not counted
 };
 
 // Throws DataError that lists the known engines.
