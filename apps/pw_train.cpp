@@ -1,6 +1,7 @@
 #include <functional>
 
 #include "app.h"
+#include "train_calibrate.h"
 #include "train_collective.h"
 #include "train_import.h"
 #include "train_linear.h"
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
   std::function<int()> action;
   pw::add_mlp_command(app, action);
   pw::add_linear_command(app, action);
+  pw::add_calibrate_command(app, action);
   pw::add_import_command(app, action);
   pw::add_collective_command(app, action);
   return pw::run_app(app, argc, argv, [&] { return action(); });

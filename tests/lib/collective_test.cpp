@@ -215,7 +215,7 @@ TEST(Estimate, RefusesWhatHasNoMeaning) {
     std::int64_t bytes, workers;
     const char* message;
   } cases[] = {
-      {"all_gather", 1000, 2, "collective 'all_gather' is unknown; expected all_reduce or"},
+      {"all_gather", 1000, 2, "collective 'all_gather' is unknown; expected all_reduce, custom_all_reduce or send_recv"},
       {"", 1000, 2, "collective '' is unknown"},
       {"all_reduce", 0, 2, "all_reduce: message size is 0 bytes"},
       {"send_recv", -5, 2, "send_recv: message size is -5 bytes"},
