@@ -1,6 +1,7 @@
 #include "pw/dataset.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include "io/csv_table.h"
 #include "io/files.h"
+#include "io/json_file.h"
 #include "io/sha256.h"
 #include "peak_check.h"
 
@@ -17,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kHardwareColumn[] = "hardware";
 constexpr double kFeatureTolerance = 1e-9;
 // Clocks above the nominal boost clock occur. More than twice the peak cannot be a wrong number in
 // the GPU's file (rates with and without sparsity), a unit of milliseconds can.
@@ -56,6 +59,18 @@ double read_duration(const CsvRow& row) {
   return duration_us;
 }
 
+// "16" for "16.0", "[6,70]" for "[ 6, 70 ]": a group must not fall apart over how it is written.
+std::string same_text_for_same_value(std::string_view cell) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  if (error == std::errc() && end == cell.data() + cell.size() && std::isfinite(number)) {
+    return python_repr(number);
+  }
+  std::string text(cell);
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  return text;
+}
+
 bool differs(double found, double expected) {
   return std::abs(found - expected) >
          kFeatureTolerance * std::max(std::abs(found), std::abs(expected));
@@ -69,6 +84,10 @@ class DatasetReader {
     data_.family = &family;
     data_.options = options;
     data_.feature_names = feature_names(family, options.kind);
+    if (data_.options.group_by.empty()) {
+      data_.options.group_by.assign(family.problem_columns.begin(), family.problem_columns.end());
+      data_.options.group_by.insert(data_.options.group_by.begin(), kHardwareColumn);
+    }
   }
 
   void read(const fs::path& path);
@@ -105,7 +124,8 @@ class DatasetReader {
 void DatasetReader::read(const fs::path& path) {
   const CsvTable table = CsvTable::read(path);
   std::vector<std::string_view> required = data_.family->problem_columns;
-  required.insert(required.end(), {"avg_duration", "hardware"});
+  required.insert(required.end(), {"avg_duration", kHardwareColumn});
+  required.insert(required.end(), data_.options.group_by.begin(), data_.options.group_by.end());
   for (const RowFilter& filter : data_.options.filters) {
     required.push_back(filter.column);
   }
@@ -250,14 +270,12 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
 
 std::uint64_t DatasetReader::problem_of(const CsvTable& table, std::size_t row,
                                         std::uint32_t hardware) {
-  std::string key = std::to_string(hardware);
-  for (const std::string_view column : data_.family->problem_columns) {
-    key += ';';
-    for (const char c : table.cell(row, table.column(column))) {
-      if (c != ' ') {
-        key += c;
-      }
-    }
+  std::string key;
+  for (const std::string& column : data_.options.group_by) {
+    key += column == kHardwareColumn
+               ? std::to_string(hardware)
+               : same_text_for_same_value(table.cell(row, table.column(column)));
+    key += '\n';  // stands in no cell
   }
   return problem_numbers_.try_emplace(std::move(key), problem_numbers_.size()).first->second;
 }

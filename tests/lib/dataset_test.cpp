@@ -1,10 +1,13 @@
 #include "pw/dataset.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lib/error_of.h"
 #include "lib/temporary_folder.h"
+#include "model/split.h"
 #include "pw/data_paths.h"
 
 namespace pw {
@@ -28,7 +31,8 @@ class DatasetTest : public testing::Test {
                         {ModelKind::efficiency,
                          {Fa2Schedule::published, GemmTilePolicy::fixed_128},
                          filters,
-                         std::nullopt});
+                         std::nullopt,
+                         {}});
   }
   std::string read_error(const std::string& csv, const char* operator_name = "gemm") const {
     return error_of([&] { read(csv, {}, operator_name); });
@@ -167,10 +171,52 @@ TEST_F(DatasetTest, ProblemsAreTheSameGpuAndShape) {
                             "16,2048,2048,8.3,A100\n"
                             "16,2048,2048,8.9,NVIDIA A100-SXM4-80GB\n"
                             "16,2048,2048,8.3,H100\n"
-                            "16,2048,4096,16.3,A100\n");
-  EXPECT_EQ(data.problem[0], data.problem[1]);
-  EXPECT_NE(data.problem[0], data.problem[2]);
-  EXPECT_NE(data.problem[0], data.problem[3]);
+                            "16,2048,4096,16.3,A100\n"
+                            "16.0,2048,2048,8.4,A100\n");
+  EXPECT_THAT(data.problem, ElementsAre(0, 0, 1, 2, 0));
+}
+
+TEST_F(DatasetTest, GroupsByTheColumnsThatAreAskedFor) {
+  const std::string csv =
+      "M,N,K,avg_duration,hardware,session\n"
+      "16,2048,2048,8.3,A100,a\n"
+      "16,2048,2048,8.9,NVIDIA A100-SXM4-80GB,b\n"
+      "16,2048,4096,16.3,H100,a\n";
+  DatasetOptions options;
+  const auto problems = [&](std::vector<std::string> columns) {
+    options.group_by = std::move(columns);
+    return read_dataset({folder_.file("data.csv", csv)}, operator_family("gemm"), catalog(),
+                        options)
+        .problem;
+  };
+  EXPECT_THAT(problems({"session"}), ElementsAre(0, 1, 0));
+  EXPECT_THAT(problems({"hardware"}), ElementsAre(0, 0, 1));
+  EXPECT_THAT(problems({"N", "session"}), ElementsAre(0, 1, 0));
+  EXPECT_THAT(error_of([&] { problems({"sesion"}); }), HasSubstr("'sesion'"));
+}
+
+TEST_F(DatasetTest, NoProblemIsInBothPartsOfASplit) {
+  std::string csv = kHeader;
+  std::vector<std::string> problem_of_row;
+  for (int row = 0; row < 600; ++row) {
+    const std::string n = std::to_string(128 * (1 + row * row % 37));
+    const bool is_a100 = row % 3 != 0;
+    csv += "16," + n + (row % 5 == 0 ? ".0" : "") + ",2048," + std::to_string(100 + row);
+    csv += !is_a100 ? ",H100\n" : row % 2 == 0 ? ",A100\n" : ",nvidia a100-sxm4-80gb\n";
+    problem_of_row.push_back(n + (is_a100 ? " A100" : " H100"));
+  }
+  const Dataset data = read(csv);
+  ASSERT_EQ(data.rows(), 600u);
+  const Split split = split_groups(data.problem, 0.2, 42);
+  std::set<std::string> validated;
+  for (const std::int64_t row : split.validation) {
+    validated.insert(problem_of_row[static_cast<std::size_t>(row)]);
+  }
+  for (const std::int64_t row : split.training) {
+    EXPECT_EQ(validated.count(problem_of_row[static_cast<std::size_t>(row)]), 0u) << row;
+  }
+  EXPECT_GE(split.validation.size(), 120u);
+  EXPECT_LT(split.validation.size(), 200u);
 }
 
 TEST_F(DatasetTest, ReadsListsAndKeepsTheLineOfABadOne) {

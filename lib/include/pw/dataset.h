@@ -41,6 +41,9 @@ struct DatasetOptions {
   // Distinct weight matrices that the measurement rotated through, for rows without a column
   // weight_copies (GEMMs of log_ratio models).
   std::optional<double> weight_copies;
+  // Columns whose cells say which rows are one problem, for splits; `hardware` counts as the GPU,
+  // whatever its alias. Empty: hardware and the family's problem columns.
+  std::vector<std::string> group_by;
 };
 
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
@@ -55,7 +58,7 @@ struct Dataset {
   std::vector<double> duration_us;
   std::vector<double> efficiency;       // overall_perf, target of efficiency models
   std::vector<std::uint32_t> hardware;  // index into hardware_names
-  std::vector<std::uint64_t> problem;   // equal for rows with the same GPU and problem columns
+  std::vector<std::uint64_t> problem;   // equal for rows with the same cells of `group_by`
   std::vector<std::uint32_t> file;      // index into files
   std::vector<std::size_t> line;        // in that file
   std::vector<std::string> hardware_names;
