@@ -188,7 +188,7 @@ TEST_F(DatasetTest, ContradictingUnitsAreErrors) {
   EXPECT_THAT(error_of([&] { read_with("M,N,K,avg_duration_ms,hardware\n" + row, options); }),
               AllOf(HasSubstr("data.csv"), HasSubstr("'avg_duration_ms'"), HasSubstr("as us")));
   EXPECT_THAT(read_error("M,N,K,avg_duration_ms,hardware,duration_us\n16,2048,2048,1,A100,1000\n"),
-              HasSubstr("'avg_duration_ms' and 'duration_us'"));
+              HasSubstr("'duration_us' and 'avg_duration_ms'"));
   options.duration_unit = DurationUnit::ms;
   EXPECT_THAT(
       error_of([&] { read_with(kHeader + std::string("2048,2048,2048,1e-4,A100\n"), options); }),
