@@ -32,6 +32,7 @@ class DatasetTest : public testing::Test {
                          {Fa2Schedule::published, GemmTilePolicy::fixed_128},
                          filters,
                          std::nullopt,
+                         {},
                          {}});
   }
   std::string read_error(const std::string& csv, const char* operator_name = "gemm") const {
@@ -193,6 +194,19 @@ TEST_F(DatasetTest, GroupsByTheColumnsThatAreAskedFor) {
   EXPECT_THAT(problems({"hardware"}), ElementsAre(0, 0, 1));
   EXPECT_THAT(problems({"N", "session"}), ElementsAre(0, 1, 0));
   EXPECT_THAT(error_of([&] { problems({"sesion"}); }), HasSubstr("'sesion'"));
+}
+
+TEST_F(DatasetTest, HoldsASecondGroupingBesideTheProblems) {
+  DatasetOptions options;
+  options.hold_out_by = {"N", "K"};
+  const Dataset data = read_dataset({folder_.file("data.csv",
+                                                  "M,N,K,avg_duration,hardware\n"
+                                                  "16,2048,2048,8.3,A100\n"
+                                                  "32,2048,2048.0,8.9,H100\n"
+                                                  "16,2048,4096,16.3,H100\n")},
+                                    operator_family("gemm"), catalog(), options);
+  EXPECT_THAT(data.problem, ElementsAre(0, 1, 2));
+  EXPECT_THAT(data.hold_out_group, ElementsAre(0, 0, 1));
 }
 
 TEST_F(DatasetTest, NoProblemIsInBothPartsOfASplit) {
