@@ -1,16 +1,15 @@
 #include "pw/dataset.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "dataset_columns.h"
 #include "io/csv_table.h"
 #include "io/files.h"
-#include "io/json_file.h"
 #include "io/sha256.h"
 #include "peak_check.h"
 #include "row_filter.h"
@@ -27,49 +26,10 @@ constexpr double kFeatureTolerance = 1e-9;
 constexpr double kNotedPeakFraction = 1.05;
 constexpr double kRefusedPeakFraction = 2;
 
-// Why a row is left out.
-struct Unusable {
-  std::string reason;
-  std::string example;
-};
-
-bool is_nan_or_infinity(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  text.erase(0, text.find_first_not_of("+-"));
-  return text == "nan" || text == "inf" || text == "infinity";
-}
-
-double read_duration(const CsvRow& row) {
-  const std::string column = "avg_duration";
-  const std::string where = row.where(column);
-  if (!row.has(column)) {
-    throw Unusable{column + " is empty", where + " is empty"};
-  }
-  double duration_us = 0;
-  try {
-    duration_us = row.number(column);
-  } catch (const DataError& error) {
-    throw Unusable{
-        column + (is_nan_or_infinity(row.text(column)) ? " is not finite" : " is not a number"),
-        error.what()};
-  }
-  if (duration_us <= 0) {
-    throw Unusable{column + " is not positive", where + ": found " + row.text(column)};
-  }
-  return duration_us;
-}
-
-// "16" for "16.0", "[6,70]" for "[ 6, 70 ]": a group must not fall apart over how it is written.
-std::string same_text_for_same_value(std::string_view cell) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
-  if (error == std::errc() && end == cell.data() + cell.size() && std::isfinite(number)) {
-    return python_repr(number);
-  }
-  std::string text(cell);
-  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-  return text;
+std::string_view plural_name(DurationUnit unit) {
+  return unit == DurationUnit::us   ? "microseconds"
+         : unit == DurationUnit::ms ? "milliseconds"
+                                    : "seconds";
 }
 
 bool differs(double found, double expected) {
@@ -86,7 +46,11 @@ class DatasetReader {
       : catalog_(catalog) {
     data_.family = &family;
     data_.options = options;
-    data_.feature_names = feature_names(family, options.kind);
+    const std::vector<std::string> known = feature_names(family, options.kind);
+    features_ = feature_subset(known, options.features);
+    for (const std::size_t feature : features_) {
+      data_.feature_names.push_back(known[feature]);
+    }
     if (data_.options.group_by.empty()) {
       data_.options.group_by.assign(family.problem_columns.begin(), family.problem_columns.end());
       data_.options.group_by.insert(data_.options.group_by.begin(), kHardwareColumn);
@@ -103,6 +67,7 @@ class DatasetReader {
     ModelInput input;
     const HardwareSpec* hardware;
     double duration_us;
+    double weight;
   };
 
   bool is_selected(const CsvTable& table, std::size_t row);
@@ -117,6 +82,8 @@ class DatasetReader {
 
   Dataset data_;
   const HardwareCatalog& catalog_;
+  std::vector<std::size_t> features_;  // of all features of the family
+  DurationColumn duration_;            // of the present file
   std::unordered_map<std::string, const HardwareSpec*> hardware_of_text_;
   std::unordered_map<const HardwareSpec*, std::uint32_t> hardware_index_;
   GroupNumbers problem_numbers_, hold_out_numbers_;
@@ -128,7 +95,11 @@ class DatasetReader {
 void DatasetReader::read(const fs::path& path) {
   const CsvTable table = CsvTable::read(path);
   std::vector<std::string_view> required = data_.family->problem_columns;
-  required.insert(required.end(), {"avg_duration", kHardwareColumn});
+  duration_ = find_duration_column(table, data_.options.duration_unit);
+  required.insert(required.end(), {duration_.name, kHardwareColumn});
+  if (!data_.options.weight_column.empty()) {
+    required.push_back(data_.options.weight_column);
+  }
   for (const auto* columns : {&data_.options.group_by, &data_.options.hold_out_by}) {
     required.insert(required.end(), columns->begin(), columns->end());
   }
@@ -142,7 +113,8 @@ void DatasetReader::read(const fs::path& path) {
     compared_features_.push_back(present ? std::string(feature.name) : "");
   }
   above_peak_.clear();
-  data_.files.push_back({path.filename().string(), sha256_hex(read_file(path)), 0, ""});
+  data_.files.push_back({path.filename().string(), sha256_hex(read_file(path)), 0, "",
+                         std::string(to_string(duration_.unit))});
   for (const CsvTable::BadLine& bad : table.bad_lines()) {
     drop("wrong number of fields",
          path.string() + ":" + std::to_string(bad.line) + ": " + bad.reason);
@@ -156,7 +128,7 @@ void DatasetReader::read(const fs::path& path) {
       const Row row = read_row(csv_row);
       check_columns(csv_row, row);
       append(table, number, row);
-    } catch (const Unusable& unusable) {
+    } catch (const UnusableRow& unusable) {
       drop(unusable.reason, unusable.example);
     }
   }
@@ -175,7 +147,7 @@ bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
 
 const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
   if (!row.has("hardware")) {
-    throw Unusable{"hardware is empty", row.where("hardware") + " is empty"};
+    throw UnusableRow{"hardware is empty", row.where("hardware") + " is empty"};
   }
   const std::string text = row.text("hardware");
   const auto [found, is_new] = hardware_of_text_.try_emplace(text, nullptr);
@@ -186,7 +158,7 @@ const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
     try {
       catalog_.get(text);
     } catch (const DataError& error) {
-      throw Unusable{"unknown GPU '" + text + "'", row.where("hardware") + ": " + error.what()};
+      throw UnusableRow{"unknown GPU '" + text + "'", row.where("hardware") + ": " + error.what()};
     }
   }
   return found->second;
@@ -194,7 +166,9 @@ const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
 
 DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
   Row row;
-  row.duration_us = read_duration(csv_row);
+  row.duration_us = read_duration_us(csv_row, duration_);
+  const std::string& weight = data_.options.weight_column;
+  row.weight = weight.empty() ? 1 : read_positive(csv_row, weight);
   row.hardware = find_hardware(csv_row);
   try {
     row.config = data_.family->read(csv_row);
@@ -203,7 +177,7 @@ DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
       gemm->weight_copies = *data_.options.weight_copies;
     }
   } catch (const DataError& error) {
-    throw Unusable{"no valid problem", error.what()};
+    throw UnusableRow{"no valid problem", error.what()};
   }
   const std::string place = csv_row.where(data_.family->problem_columns.front());
   try {
@@ -212,10 +186,10 @@ DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
                     ? efficiency_input(row.features, *data_.family, *row.hardware)
                     : model_input(row.config, *row.hardware, ModelKind::log_ratio, {});
   } catch (const DataError& error) {
-    throw Unusable{"problem without features", place + ": " + error.what()};
+    throw UnusableRow{"problem without features", place + ": " + error.what()};
   }
   if (!(ideal_cycles<double>(row.features) > 0)) {
-    throw Unusable{"nothing to compute", place + ": " + describe(row.config)};
+    throw UnusableRow{"nothing to compute", place + ": " + describe(row.config)};
   }
   return row;
 }
@@ -251,15 +225,19 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   if (is_new) {
     data_.hardware_names.push_back(row.hardware->name);
   }
-  data_.features.insert(data_.features.end(), row.input.features.begin(), row.input.features.end());
+  for (const std::size_t feature : features_) {
+    data_.features.push_back(row.input.features[feature]);
+  }
+  if (!data_.options.weight_column.empty()) {
+    data_.weight.push_back(row.weight);
+  }
   data_.reference_us.push_back(row.input.reference_us);
   const double cycles = ideal_cycles<double>(row.features);
   data_.duration_us.push_back(row.duration_us);
   data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));
   data_.hardware.push_back(gpu->second);
   const DatasetOptions& options = data_.options;
-  data_.problem.push_back(
-      group_of(table, number, gpu->second, options.group_by, problem_numbers_));
+  data_.problem.push_back(group_of(table, number, gpu->second, options.group_by, problem_numbers_));
   if (!options.hold_out_by.empty()) {
     data_.hold_out_group.push_back(
         group_of(table, number, gpu->second, options.hold_out_by, hold_out_numbers_));
@@ -312,7 +290,8 @@ void DatasetReader::check_peak(const CsvTable& table) {
                               std::to_string(fastest->second) + " times at line " +
                               std::to_string(fastest->first) + ")";
   if (fastest->second > kRefusedPeakFraction) {
-    throw DataError(message + ": are durations in microseconds?");
+    throw DataError(message + ": are durations in " + std::string(plural_name(duration_.unit)) +
+                    "?");
   }
   data_.notes.push_back(message);
 }

@@ -37,7 +37,16 @@ std::vector<std::size_t> model_columns(const ModelRecord& record, const Dataset&
                     std::string(data.family->name) + " read for " +
                     std::string(to_string(data.options.kind)) + " models");
   }
-  return feature_columns(record, "model");
+  std::vector<std::size_t> columns;
+  for (const std::string& name : record.features) {
+    const auto found = std::find(data.feature_names.begin(), data.feature_names.end(), name);
+    if (found == data.feature_names.end()) {
+      throw DataError("the model uses the feature '" + name +
+                      "', which the rows were read without: read them with all features");
+    }
+    columns.push_back(static_cast<std::size_t>(found - data.feature_names.begin()));
+  }
+  return columns;
 }
 
 // overall_perf that an output stands for.

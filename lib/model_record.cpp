@@ -83,6 +83,9 @@ Json file_json(const DataFile& file) {
   if (!file.source.empty()) {
     json["source"] = file.source;
   }
+  if (!file.duration_unit.empty()) {
+    json["duration_unit"] = file.duration_unit;
+  }
   return json;
 }
 
@@ -95,7 +98,8 @@ std::vector<DataFile> parse_data(const JsonFields& record, const std::string& or
   for (const Json& entry : record.array("data")) {
     const JsonFields file(entry, origin + ": data[" + std::to_string(files.size()) + "]");
     files.push_back({file.text("name"), text_or_empty(file, "sha256"),
-                     integer_at_least(file, "rows_used", 0), text_or_empty(file, "source")});
+                     integer_at_least(file, "rows_used", 0), text_or_empty(file, "source"),
+                     text_or_empty(file, "duration_unit")});
   }
   return files;
 }

@@ -21,7 +21,8 @@ struct DataFile {
   std::string name;    // file name without folders
   std::string sha256;  // empty = unknown, for models that were imported
   std::int64_t rows_used = 0;
-  std::string source;  // licence and origin as the user stated it
+  std::string source;              // licence and origin as the user stated it
+  std::string duration_unit = "";  // "us", "ms", "s"; empty = unknown
 };
 
 // How well a model predicts overall_perf; relative errors are fractions of the measured value.
