@@ -117,23 +117,31 @@ LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
   return table;
 }
 
+std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
+                                const std::vector<std::int64_t>& rows) {
+  const std::vector<std::size_t> columns = model_columns(record, data);
+  std::vector<float> inputs;
+  inputs.reserve(rows.size() * columns.size());
+  for (const std::int64_t row : rows) {
+    const double* features =
+        data.features.data() + static_cast<std::size_t>(row) * data.width();
+    for (const std::size_t column : columns) {
+      inputs.push_back(static_cast<float>(features[column]));
+    }
+  }
+  return inputs;
+}
+
 LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
                               const std::vector<std::int64_t>& rows, const std::string& label) {
-  const std::vector<std::size_t> columns = model_columns(model.record(), data);
-  std::vector<float> features, measured;
+  std::vector<float> predicted = model.evaluate(model_inputs(model.record(), data, rows));
+  std::vector<float> measured;
   std::vector<std::uint32_t> hardware;
-  features.reserve(rows.size() * columns.size());
-  for (const std::int64_t number : rows) {
-    const auto row = static_cast<std::size_t>(number);
-    for (const std::size_t column : columns) {
-      features.push_back(static_cast<float>(data.features[row * data.width() + column]));
-    }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
     measured.push_back(static_cast<float>(data.efficiency[row]));
     hardware.push_back(data.hardware[row]);
-  }
-  std::vector<float> predicted = model.evaluate(features);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    predicted[i] = efficiency_of_output(data, static_cast<std::size_t>(rows[i]), predicted[i]);
+    predicted[i] = efficiency_of_output(data, row, predicted[i]);
   }
   return metrics_by_hardware(predicted, measured, hardware, data.hardware_names, label);
 }

@@ -21,6 +21,11 @@ LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
                                     const std::vector<std::string>& names,
                                     const std::string& label);
 
+// Raw features of some rows in the model's order, row-major. Throws DataError when the data set is
+// of another operator or was read for the other kind of models.
+std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
+                                const std::vector<std::int64_t>& rows);
+
 // The same for some rows of a data set of the model's operator, as evaluate_model does for all.
 LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
                               const std::vector<std::int64_t>& rows, const std::string& label);

@@ -13,9 +13,6 @@
 #include "pw/trainer.h"
 
 namespace pw {
-namespace {
-
-constexpr double kClipShare = 0.0005;  // of the training rows at each end of a feature
 
 void check_options(const RatioOptions& o) {
   constexpr double kMax = std::numeric_limits<double>::max();
@@ -55,6 +52,8 @@ NamedValues options_of(const RatioOptions& o) {
           {"threads", std::to_string(o.threads)},
           {"libtorch", TORCH_VERSION}};
 }
+
+namespace {
 
 torch::jit::Module fit(const Dataset& data, const std::vector<std::int64_t>& rows,
                        const RatioOptions& options, const ProgressCallback& progress) {

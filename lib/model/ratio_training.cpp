@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "model/pinball.h"
 #include "model/split.h"
 
 namespace pw {
@@ -14,6 +15,17 @@ namespace {
 torch::Tensor column_quantile(const torch::Tensor& sorted, double share) {
   const auto last = static_cast<double>(sorted.size(0) - 1);
   return sorted[static_cast<std::int64_t>(std::llround(share * last))];
+}
+
+// The targets below which each of the shares of them lies.
+std::vector<double> values_at(const torch::Tensor& targets, const std::vector<double>& shares) {
+  const auto last = static_cast<double>(targets.size(0) - 1);
+  std::vector<double> values;
+  for (const double share : shares) {
+    const std::int64_t place = 1 + static_cast<std::int64_t>(share * last);
+    values.push_back(std::get<0>(targets.kthvalue(place)).item<double>());
+  }
+  return values;
 }
 
 void set_learning_rate(torch::optim::AdamW& optimizer, double learning_rate) {
@@ -26,17 +38,19 @@ void set_learning_rate(torch::optim::AdamW& optimizer, double learning_rate) {
 class MemberTraining {
  public:
   MemberTraining(const torch::Tensor& inputs, const torch::Tensor& targets,
-                 const RatioOptions& options, std::int64_t member)
+                 const std::vector<double>& levels, const RatioOptions& options,
+                 std::int64_t member)
       : inputs_(inputs),
         targets_(targets),
+        levels_(torch::tensor(levels, torch::kFloat32)),
         options_(options),
-        net_(inputs.size(1), options.hidden_widths),
+        net_(inputs.size(1), options.hidden_widths, static_cast<std::int64_t>(levels.size())),
         optimizer_(
             net_->parameters(),
             torch::optim::AdamWOptions(options.learning_rate).weight_decay(options.weight_decay)),
         shuffler_(static_cast<std::uint32_t>(options.seed + member)),
         order_(static_cast<std::size_t>(inputs.size(0))) {
-    net_->set_output_bias(targets.median().item<double>());
+    net_->set_output_levels(values_at(targets, levels));
     std::iota(order_.begin(), order_.end(), 0);
   }
 
@@ -67,7 +81,8 @@ class MemberTraining {
     if (options_.input_noise > 0) {
       x = x + options_.input_noise * torch::randn_like(x);
     }
-    const torch::Tensor loss = (net_->forward(x) - targets_.index_select(0, rows)).abs().mean();
+    const torch::Tensor targets = targets_.index_select(0, rows).unsqueeze(1);
+    const torch::Tensor loss = 2 * pinball(net_->forward(x), targets, levels_).mean();
     const double value = loss.item<double>();
     if (!std::isfinite(value)) {
       throw DataError("the training diverged (loss is not finite), choose a smaller learning rate");
@@ -80,6 +95,7 @@ class MemberTraining {
 
   const torch::Tensor& inputs_;
   const torch::Tensor& targets_;
+  const torch::Tensor levels_;
   const RatioOptions& options_;
   RatioNet net_;
   torch::optim::AdamW optimizer_;
@@ -139,14 +155,15 @@ double one_cycle_rate(std::int64_t step, std::int64_t steps, double warm_up, dou
 }
 
 std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& scaling,
-                                   const RatioOptions& options, const ProgressCallback& progress) {
+                                   const RatioOptions& options, const ProgressCallback& progress,
+                                   const std::vector<double>& levels) {
   const torch::Tensor clipped =
       torch::minimum(torch::maximum(part.features, scaling.low), scaling.high);
   const torch::Tensor inputs = (clipped - scaling.mean) / scaling.std;
   std::vector<RatioNet> members;
   for (std::int64_t member = 0; member < options.members; ++member) {
     torch::manual_seed(static_cast<std::uint64_t>(options.seed + member));
-    MemberTraining training(inputs, part.targets, options, member);
+    MemberTraining training(inputs, part.targets, levels, options, member);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
       const auto start = std::chrono::steady_clock::now();
       const double loss = training.epoch(epoch);
