@@ -12,6 +12,7 @@
 #include "io/files.h"
 #include "io/sha256.h"
 #include "peak_check.h"
+#include "row_filter.h"
 
 namespace pw {
 namespace {
@@ -35,6 +36,8 @@ bool differs(double found, double expected) {
   return std::abs(found - expected) >
          kFeatureTolerance * std::max(std::abs(found), std::abs(expected));
 }
+
+using GroupNumbers = std::unordered_map<std::string, std::uint64_t>;  // by the cells of a group
 
 class DatasetReader {
  public:
@@ -72,7 +75,8 @@ class DatasetReader {
   Row read_row(const CsvRow& row);
   void check_columns(const CsvRow& row, const Row& read) const;
   void append(const CsvTable& table, std::size_t number, const Row& row);
-  std::uint64_t problem_of(const CsvTable& table, std::size_t row, std::uint32_t hardware);
+  std::uint64_t group_of(const CsvTable& table, std::size_t row, std::uint32_t hardware,
+                         const std::vector<std::string>& columns, GroupNumbers& numbers) const;
   void drop(const std::string& reason, const std::string& example);
   void check_peak(const CsvTable& table);
 
@@ -82,7 +86,7 @@ class DatasetReader {
   DurationColumn duration_;            // of the present file
   std::unordered_map<std::string, const HardwareSpec*> hardware_of_text_;
   std::unordered_map<const HardwareSpec*, std::uint32_t> hardware_index_;
-  std::unordered_map<std::string, std::uint64_t> problem_numbers_;
+  GroupNumbers problem_numbers_, hold_out_numbers_;
   std::set<std::string> layouts_;               // of attention rows
   std::vector<std::string> compared_features_;  // columns of the present file, "" = not there
   std::vector<std::pair<std::size_t, double>> above_peak_;  // line and factor, in the present file
@@ -96,7 +100,9 @@ void DatasetReader::read(const fs::path& path) {
   if (!data_.options.weight_column.empty()) {
     required.push_back(data_.options.weight_column);
   }
-  required.insert(required.end(), data_.options.group_by.begin(), data_.options.group_by.end());
+  for (const auto* columns : {&data_.options.group_by, &data_.options.hold_out_by}) {
+    required.insert(required.end(), columns->begin(), columns->end());
+  }
   for (const RowFilter& filter : data_.options.filters) {
     required.push_back(filter.column);
   }
@@ -131,10 +137,7 @@ void DatasetReader::read(const fs::path& path) {
 
 bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
   for (const RowFilter& filter : data_.options.filters) {
-    const std::string_view cell = table.cell(row, table.column(filter.column));
-    const bool named =
-        std::find(filter.values.begin(), filter.values.end(), cell) != filter.values.end();
-    if (named == filter.exclude) {
+    if (!keeps(filter, table.cell(row, table.column(filter.column)))) {
       ++data_.dropped["not selected by " + to_string(filter)].rows;
       return false;
     }
@@ -233,7 +236,12 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   data_.duration_us.push_back(row.duration_us);
   data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));
   data_.hardware.push_back(gpu->second);
-  data_.problem.push_back(problem_of(table, number, gpu->second));
+  const DatasetOptions& options = data_.options;
+  data_.problem.push_back(group_of(table, number, gpu->second, options.group_by, problem_numbers_));
+  if (!options.hold_out_by.empty()) {
+    data_.hold_out_group.push_back(
+        group_of(table, number, gpu->second, options.hold_out_by, hold_out_numbers_));
+  }
   data_.file.push_back(static_cast<std::uint32_t>(data_.files.size() - 1));
   data_.line.push_back(table.line(number));
   ++data_.files.back().rows_used;
@@ -247,16 +255,18 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   }
 }
 
-std::uint64_t DatasetReader::problem_of(const CsvTable& table, std::size_t row,
-                                        std::uint32_t hardware) {
+std::uint64_t DatasetReader::group_of(const CsvTable& table, std::size_t row,
+                                      std::uint32_t hardware,
+                                      const std::vector<std::string>& columns,
+                                      GroupNumbers& numbers) const {
   std::string key;
-  for (const std::string& column : data_.options.group_by) {
+  for (const std::string& column : columns) {
     key += column == kHardwareColumn
                ? std::to_string(hardware)
                : same_text_for_same_value(table.cell(row, table.column(column)));
     key += '\n';  // stands in no cell
   }
-  return problem_numbers_.try_emplace(std::move(key), problem_numbers_.size()).first->second;
+  return numbers.try_emplace(std::move(key), numbers.size()).first->second;
 }
 
 void DatasetReader::drop(const std::string& reason, const std::string& example) {

@@ -150,6 +150,39 @@ ModelKind parse_kind(const JsonFields& record) {
   }
 }
 
+std::vector<double> parse_numbers(const JsonFields& fields, const char* name) {
+  std::vector<double> numbers;
+  for (const Json& value : fields.array(name)) {
+    if (!value.is_number()) {
+      throw DataError(fields.where(name) + ": found " + value.dump() + ", expected numbers");
+    }
+    numbers.push_back(value);
+  }
+  return numbers;
+}
+
+void parse_quantiles(const JsonFields& fields, const std::string& origin, ModelRecord& record) {
+  if (!fields.has("output_quantile")) {
+    return;
+  }
+  record.quantiles = parse_numbers(fields, "quantiles");
+  record.output_quantile = fields.number("output_quantile");
+  if (std::count(record.quantiles.begin(), record.quantiles.end(), *record.output_quantile) != 1) {
+    throw DataError(fields.where("output_quantile") + ": found " +
+                    python_repr(*record.output_quantile) + ", expected one of the quantiles");
+  }
+  for (const auto& [label, coverage] : fields.object("coverage").items()) {
+    const JsonFields part(coverage, origin + ": coverage[\"" + label + "\"]");
+    Coverage parsed{integer_at_least(part, "rows", 1), parse_numbers(part, "shares")};
+    if (parsed.shares.size() != record.quantiles.size()) {
+      throw DataError(part.where("shares") + ": found " + std::to_string(parsed.shares.size()) +
+                      " numbers, expected one for each of the " +
+                      std::to_string(record.quantiles.size()) + " quantiles");
+    }
+    record.coverage.emplace_back(label, std::move(parsed));
+  }
+}
+
 const OperatorFamily& family_of(const ModelRecord& record, const std::string& origin) {
   try {
     return operator_family(record.operator_name);
@@ -198,6 +231,14 @@ std::string record_json(const ModelRecord& record) {
   for (const auto& [label, metrics] : record.metrics) {
     json["metrics"][label] = metrics_json(metrics);
   }
+  if (record.output_quantile) {
+    json["quantiles"] = record.quantiles;
+    json["output_quantile"] = *record.output_quantile;
+    json["coverage"] = Json::object();
+    for (const auto& [label, coverage] : record.coverage) {
+      json["coverage"][label] = {{"rows", coverage.rows}, {"shares", coverage.shares}};
+    }
+  }
   return to_json_text(json);
 }
 
@@ -225,6 +266,7 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
     record.metrics.emplace_back(
         label, parse_metrics(JsonFields(metrics, origin + ": metrics[\"" + label + "\"]")));
   }
+  parse_quantiles(fields, origin, record);
   return record;
 }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "model/device.h"
+#include "model/pinball.h"
 #include "model/split.h"
 #include "model/training.h"
 
@@ -19,6 +20,19 @@ torch::Tensor column_quantile(const torch::Tensor& sorted, double share) {
   return sorted[static_cast<std::int64_t>(std::llround(share * last))];
 }
 
+const std::vector<double> kMedian = {0.5};
+
+// The targets below which each of the shares of them lies.
+std::vector<double> values_at(const torch::Tensor& targets, const std::vector<double>& shares) {
+  const auto last = static_cast<double>(targets.size(0) - 1);
+  std::vector<double> values;
+  for (const double share : shares) {
+    const std::int64_t place = 1 + static_cast<std::int64_t>(share * last);
+    values.push_back(std::get<0>(targets.kthvalue(place)).item<double>());
+  }
+  return values;
+}
+
 NamedTensors parameters_in(const RatioNetImpl& net) {
   NamedTensors tensors;
   for (const auto& parameter : net.named_parameters()) {
@@ -27,9 +41,10 @@ NamedTensors parameters_in(const RatioNetImpl& net) {
   return tensors;
 }
 
-RatioNet initial_net(std::int64_t features, const RatioOptions& options, std::int64_t member) {
+RatioNet initial_net(std::int64_t features, std::size_t outputs, const RatioOptions& options,
+                     std::int64_t member) {
   torch::manual_seed(static_cast<std::uint64_t>(options.seed + member));
-  return RatioNet(features, options.hidden_widths);
+  return RatioNet(features, options.hidden_widths, static_cast<std::int64_t>(outputs));
 }
 
 std::string net_prefix(std::size_t number) { return "net" + std::to_string(number) + "/"; }
@@ -41,18 +56,20 @@ class MemberTraining {
  public:
   // Draws the initial weights from LibTorch's global generator, and the noise too: one member is
   // trained at a time.
-  MemberTraining(const torch::Tensor& inputs, const RatioPart& part, const RatioOptions& options,
+  MemberTraining(const torch::Tensor& inputs, const RatioPart& part,
+                 const std::vector<double>& levels, const RatioOptions& options,
                  std::int64_t member)
       : inputs_(inputs),
         part_(part),
+        levels_(torch::tensor(levels, torch::kFloat32).to(inputs.device())),
         options_(options),
-        net_(initial_net(inputs.size(1), options, member)),
+        net_(initial_net(inputs.size(1), levels.size(), options, member)),
         optimizer_(
             parameters_on(inputs.device(), *net_),
             torch::optim::AdamWOptions(options.learning_rate).weight_decay(options.weight_decay)),
         shuffler_(static_cast<std::uint32_t>(options.seed + member)),
         order_(static_cast<std::size_t>(inputs.size(0))) {
-    net_->set_output_bias(part.targets.median().item<double>());
+    net_->set_output_levels(values_at(part.targets, levels));
     std::iota(order_.begin(), order_.end(), 0);
   }
 
@@ -115,9 +132,12 @@ class MemberTraining {
     if (options_.input_noise > 0) {  // drawn on the host, so that it is the same on every device
       x = x + options_.input_noise * torch::randn(x.sizes()).to(x.device());
     }
-    torch::Tensor losses = (net_->forward(x) - part_.targets.index_select(0, rows)).abs();
+    const auto select = [&](const torch::Tensor& values) {
+      return values.index_select(0, rows).unsqueeze(1);
+    };
+    torch::Tensor losses = 2 * pinball(net_->forward(x), select(part_.targets), levels_);
     if (part_.weights.defined()) {
-      losses = losses * part_.weights.index_select(0, rows);
+      losses = losses * select(part_.weights);
     }
     const torch::Tensor loss = losses.mean();
     const double value = loss.item<double>();
@@ -132,6 +152,7 @@ class MemberTraining {
 
   const torch::Tensor& inputs_;
   const RatioPart& part_;
+  const torch::Tensor levels_;
   const RatioOptions& options_;
   RatioNet net_;
   torch::optim::AdamW optimizer_;
@@ -196,11 +217,12 @@ torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling)
 }
 
 std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& scaling,
-                                   const RatioOptions& options, const ProgressCallback& progress) {
+                                   const RatioOptions& options, const ProgressCallback& progress,
+                                   const std::vector<double>& levels) {
   const torch::Tensor inputs = network_inputs(part, scaling);
   std::vector<RatioNet> members;
   for (std::int64_t member = 0; member < options.members; ++member) {
-    MemberTraining training(inputs, part, options, member);
+    MemberTraining training(inputs, part, levels, options, member);
     while (!training.finished()) {
       const auto start = std::chrono::steady_clock::now();
       EpochReport report = training.next_epoch();
@@ -250,7 +272,7 @@ bool EnsembleTraining::finished() const { return complete_fits() == fits_.size()
 void EnsembleTraining::start_member() {
   const Fit& fit = fits_[complete_fits()];
   const auto member = static_cast<std::int64_t>(finished_.size()) % options_.members;
-  member_ = std::make_unique<MemberTraining>(fit.inputs, fit.part, options_, member);
+  member_ = std::make_unique<MemberTraining>(fit.inputs, fit.part, kMedian, options_, member);
 }
 
 EpochReport EnsembleTraining::next_epoch() {

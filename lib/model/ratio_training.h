@@ -35,8 +35,11 @@ RatioScaling scaling_of(const RatioPart& part, double clip_share);
 torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling);
 
 // An ensemble fitted on the part: members differ in initial weights, order and noise alone.
+// `levels`: the quantiles of the target that the outputs are to be, falling; the median by default,
+// whose loss is the absolute error.
 std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& scaling,
-                                   const RatioOptions& options, const ProgressCallback& progress);
+                                   const RatioOptions& options, const ProgressCallback& progress,
+                                   const std::vector<double>& levels = {0.5});
 
 // The learning rate of step `step` of `steps`: cosine from 1/25 of the maximum up over `warm_up` of
 // the steps, then cosine down to almost nothing.

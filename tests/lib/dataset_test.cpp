@@ -270,6 +270,19 @@ TEST_F(DatasetTest, GroupsByTheColumnsThatAreAskedFor) {
   EXPECT_THAT(error_of([&] { problems({"sesion"}); }), HasSubstr("'sesion'"));
 }
 
+TEST_F(DatasetTest, HoldsASecondGroupingBesideTheProblems) {
+  DatasetOptions options;
+  options.hold_out_by = {"N", "K"};
+  const Dataset data = read_dataset({folder_.file("data.csv",
+                                                  "M,N,K,avg_duration,hardware\n"
+                                                  "16,2048,2048,8.3,A100\n"
+                                                  "32,2048,2048.0,8.9,H100\n"
+                                                  "16,2048,4096,16.3,H100\n")},
+                                    operator_family("gemm"), catalog(), options);
+  EXPECT_THAT(data.problem, ElementsAre(0, 1, 2));
+  EXPECT_THAT(data.hold_out_group, ElementsAre(0, 0, 1));
+}
+
 TEST_F(DatasetTest, NoProblemIsInBothPartsOfASplit) {
   std::string csv = kHeader;
   std::vector<std::string> problem_of_row;
@@ -337,7 +350,17 @@ TEST_F(DatasetTest, FiltersRowsByColumns) {
   EXPECT_THAT(error_of([&] { read(csv, {parse_row_filter("origin=x")}); }), HasSubstr("origin"));
 }
 
-TEST(RowFilter, ReadsBothForms) {
+TEST_F(DatasetTest, FiltersRowsByNumbers) {
+  const std::string csv = std::string(kHeader) +
+                          "16,512,2048,8.3,A100\n16,1e3,2048,8.4,A100\n16,64,2048,8.5,A100\n"
+                          "16,wide,2048,8.6,A100\n";
+  EXPECT_THAT(read(csv, {parse_row_filter("N>=512")}).duration_us, ElementsAre(8.3, 8.4));
+  EXPECT_THAT(read(csv, {parse_row_filter("N<=512")}).duration_us, ElementsAre(8.3, 8.5));
+  EXPECT_THAT(read(csv, {parse_row_filter("N>=512"), parse_row_filter("N<=512")}).duration_us,
+              ElementsAre(8.3));
+}
+
+TEST(RowFilter, ReadsAllForms) {
   const RowFilter keep = parse_row_filter("source=a|b=c");
   EXPECT_EQ(keep.column, "source");
   EXPECT_THAT(keep.values, ElementsAre("a", "b=c"));
@@ -346,7 +369,10 @@ TEST(RowFilter, ReadsBothForms) {
   const RowFilter exclude = parse_row_filter("hardware!=NVIDIA L40");
   EXPECT_TRUE(exclude.exclude);
   EXPECT_EQ(to_string(exclude), "hardware!=NVIDIA L40");
-  for (const char* bad : {"", "source", "=x", "!=x"}) {
+  EXPECT_EQ(parse_row_filter("N>=512").least, 512);
+  EXPECT_EQ(to_string(parse_row_filter("N>=512")), "N>=512.0");
+  EXPECT_EQ(to_string(parse_row_filter("M<=0.5")), "M<=0.5");
+  for (const char* bad : {"", "source", "=x", "!=x", ">=1", "N>=", "N>=many", "N<=1 2"}) {
     EXPECT_THAT(error_of([&] { parse_row_filter(bad); }), HasSubstr("expected column=value"));
   }
 }

@@ -15,13 +15,14 @@
 namespace pw {
 
 // Keeps the rows whose cell in `column` is one of `values`, or with `exclude` the others; cells are
-// compared as text.
+// compared as text. With a limit instead of values: the rows whose cell is a number within it.
 struct RowFilter {
   std::string column;
   std::vector<std::string> values;
   bool exclude = false;
+  std::optional<double> least = std::nullopt, most = std::nullopt;
 };
-// "source=a|b" or "hardware!=NVIDIA L40". Throws DataError for anything else.
+// "source=a|b", "hardware!=NVIDIA L40", "N>=512" or "N<=512". Throws DataError for anything else.
 RowFilter parse_row_filter(std::string_view text);
 std::string to_string(const RowFilter& filter);
 
@@ -56,6 +57,8 @@ struct DatasetOptions {
   // The features that are kept, of feature_names(family, kind); empty: all. Their order there
   // stays.
   std::vector<std::string> features;
+  // Columns of a coarser grouping, whose groups an evaluation holds out whole; may be empty.
+  std::vector<std::string> hold_out_by;
 };
 
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
@@ -68,12 +71,13 @@ struct Dataset {
   std::vector<double> features;
   std::vector<double> reference_us;  // what the model's output is relative to
   std::vector<double> duration_us;
-  std::vector<double> weight;           // as in the file; empty without a weight column
-  std::vector<double> efficiency;       // overall_perf, target of efficiency models
-  std::vector<std::uint32_t> hardware;  // index into hardware_names
-  std::vector<std::uint64_t> problem;   // equal for rows with the same cells of `group_by`
-  std::vector<std::uint32_t> file;      // index into files
-  std::vector<std::size_t> line;        // in that file
+  std::vector<double> weight;                 // as in the file; empty without a weight column
+  std::vector<double> efficiency;             // overall_perf, target of efficiency models
+  std::vector<std::uint32_t> hardware;        // index into hardware_names
+  std::vector<std::uint64_t> problem;         // equal for rows with the same cells of `group_by`
+  std::vector<std::uint64_t> hold_out_group;  // the same for `hold_out_by`; empty without
+  std::vector<std::uint32_t> file;            // index into files
+  std::vector<std::size_t> line;              // in that file
   std::vector<std::string> hardware_names;
   std::vector<DataFile> files;
   std::map<std::string, DroppedRows> dropped;  // by reason

@@ -43,6 +43,14 @@ struct Metrics {
 // By data set and GPU: "validation", "test", "test: <GPU>".
 using LabelledMetrics = std::vector<std::pair<std::string, Metrics>>;
 
+// Which share of the rows has a performance of at most each quantile of a quantile model; 0.8 for
+// the quantile 0.8 if it is what it claims to be.
+struct Coverage {
+  std::int64_t rows = 0;
+  std::vector<double> shares;  // as ModelRecord::quantiles
+};
+using LabelledCoverage = std::vector<std::pair<std::string, Coverage>>;
+
 // Everything that a checkpoint must say about itself; stored in the file and checked at load.
 struct ModelRecord {
   static constexpr int kFormatVersion = 1;
@@ -58,6 +66,11 @@ struct ModelRecord {
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order
   LabelledMetrics metrics;
+  // Quantiles of performance that a quantile model tells, rising, and the one that its output is;
+  // empty for models of the typical duration.
+  std::vector<double> quantiles;
+  std::optional<double> output_quantile;
+  LabelledCoverage coverage;
 };
 
 std::string record_json(const ModelRecord& record);
@@ -77,6 +90,11 @@ class OperatorModel {
   // `features`: rows x record().features.size() raw (untransformed) float32 values, row-major.
   // Returns one output per row, as the network gives it: see ModelKind.
   virtual std::vector<float> evaluate(const std::vector<float>& features) const = 0;
+  // One output per row and quantile of the record, row-major; the same as evaluate() for a model of
+  // one quantile.
+  virtual std::vector<float> evaluate_quantiles(const std::vector<float>& features) const {
+    return evaluate(features);
+  }
 };
 
 }  // namespace pw
