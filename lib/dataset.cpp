@@ -7,59 +7,37 @@
 #include <unordered_map>
 #include <utility>
 
+#include "dataset_columns.h"
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/sha256.h"
 #include "peak_check.h"
+#include "row_filter.h"
 
 namespace pw {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kHardwareColumn[] = "hardware";
 constexpr double kFeatureTolerance = 1e-9;
 // Clocks above the nominal boost clock occur. More than twice the peak cannot be a wrong number in
 // the GPU's file (rates with and without sparsity), a unit of milliseconds can.
 constexpr double kNotedPeakFraction = 1.05;
 constexpr double kRefusedPeakFraction = 2;
 
-// Why a row is left out.
-struct Unusable {
-  std::string reason;
-  std::string example;
-};
-
-bool is_nan_or_infinity(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  text.erase(0, text.find_first_not_of("+-"));
-  return text == "nan" || text == "inf" || text == "infinity";
-}
-
-double read_duration(const CsvRow& row) {
-  const std::string column = "avg_duration";
-  const std::string where = row.where(column);
-  if (!row.has(column)) {
-    throw Unusable{column + " is empty", where + " is empty"};
-  }
-  double duration_us = 0;
-  try {
-    duration_us = row.number(column);
-  } catch (const DataError& error) {
-    throw Unusable{
-        column + (is_nan_or_infinity(row.text(column)) ? " is not finite" : " is not a number"),
-        error.what()};
-  }
-  if (duration_us <= 0) {
-    throw Unusable{column + " is not positive", where + ": found " + row.text(column)};
-  }
-  return duration_us;
+std::string_view plural_name(DurationUnit unit) {
+  return unit == DurationUnit::us   ? "microseconds"
+         : unit == DurationUnit::ms ? "milliseconds"
+                                    : "seconds";
 }
 
 bool differs(double found, double expected) {
   return std::abs(found - expected) >
          kFeatureTolerance * std::max(std::abs(found), std::abs(expected));
 }
+
+using GroupNumbers = std::unordered_map<std::string, std::uint64_t>;  // by the cells of a group
 
 class DatasetReader {
  public:
@@ -68,7 +46,15 @@ class DatasetReader {
       : catalog_(catalog) {
     data_.family = &family;
     data_.options = options;
-    data_.feature_names = feature_names(family, options.kind);
+    const std::vector<std::string> known = feature_names(family, options.kind);
+    features_ = feature_subset(known, options.features);
+    for (const std::size_t feature : features_) {
+      data_.feature_names.push_back(known[feature]);
+    }
+    if (data_.options.group_by.empty()) {
+      data_.options.group_by.assign(family.problem_columns.begin(), family.problem_columns.end());
+      data_.options.group_by.insert(data_.options.group_by.begin(), kHardwareColumn);
+    }
   }
 
   void read(const fs::path& path);
@@ -81,6 +67,7 @@ class DatasetReader {
     ModelInput input;
     const HardwareSpec* hardware;
     double duration_us;
+    double weight;
   };
 
   bool is_selected(const CsvTable& table, std::size_t row);
@@ -88,15 +75,18 @@ class DatasetReader {
   Row read_row(const CsvRow& row);
   void check_columns(const CsvRow& row, const Row& read) const;
   void append(const CsvTable& table, std::size_t number, const Row& row);
-  std::uint64_t problem_of(const CsvTable& table, std::size_t row, std::uint32_t hardware);
+  std::uint64_t group_of(const CsvTable& table, std::size_t row, std::uint32_t hardware,
+                         const std::vector<std::string>& columns, GroupNumbers& numbers) const;
   void drop(const std::string& reason, const std::string& example);
   void check_peak(const CsvTable& table);
 
   Dataset data_;
   const HardwareCatalog& catalog_;
+  std::vector<std::size_t> features_;  // of all features of the family
+  DurationColumn duration_;            // of the present file
   std::unordered_map<std::string, const HardwareSpec*> hardware_of_text_;
   std::unordered_map<const HardwareSpec*, std::uint32_t> hardware_index_;
-  std::unordered_map<std::string, std::uint64_t> problem_numbers_;
+  GroupNumbers problem_numbers_, hold_out_numbers_;
   std::set<std::string> layouts_;               // of attention rows
   std::vector<std::string> compared_features_;  // columns of the present file, "" = not there
   std::vector<std::pair<std::size_t, double>> above_peak_;  // line and factor, in the present file
@@ -105,9 +95,16 @@ class DatasetReader {
 void DatasetReader::read(const fs::path& path) {
   const CsvTable table = CsvTable::read(path);
   std::vector<std::string_view> required = data_.family->problem_columns;
-  required.insert(required.end(), {"avg_duration", "hardware"});
+  duration_ = find_duration_column(table, data_.options.duration_unit);
+  required.insert(required.end(), {duration_.name, kHardwareColumn});
+  if (!data_.options.weight_column.empty()) {
+    required.push_back(data_.options.weight_column);
+  }
+  for (const auto* columns : {&data_.options.group_by, &data_.options.hold_out_by}) {
+    required.insert(required.end(), columns->begin(), columns->end());
+  }
   for (const RowFilter& filter : data_.options.filters) {
-    required.push_back(filter.column);
+    append_columns(filter, required);
   }
   table.require_columns(required);
   compared_features_.clear();
@@ -116,7 +113,8 @@ void DatasetReader::read(const fs::path& path) {
     compared_features_.push_back(present ? std::string(feature.name) : "");
   }
   above_peak_.clear();
-  data_.files.push_back({path.filename().string(), sha256_hex(read_file(path)), 0, ""});
+  data_.files.push_back({path.filename().string(), sha256_hex(read_file(path)), 0, "",
+                         std::string(to_string(duration_.unit))});
   for (const CsvTable::BadLine& bad : table.bad_lines()) {
     drop("wrong number of fields",
          path.string() + ":" + std::to_string(bad.line) + ": " + bad.reason);
@@ -130,7 +128,7 @@ void DatasetReader::read(const fs::path& path) {
       const Row row = read_row(csv_row);
       check_columns(csv_row, row);
       append(table, number, row);
-    } catch (const Unusable& unusable) {
+    } catch (const UnusableRow& unusable) {
       drop(unusable.reason, unusable.example);
     }
   }
@@ -139,10 +137,7 @@ void DatasetReader::read(const fs::path& path) {
 
 bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
   for (const RowFilter& filter : data_.options.filters) {
-    const std::string_view cell = table.cell(row, table.column(filter.column));
-    const bool named =
-        std::find(filter.values.begin(), filter.values.end(), cell) != filter.values.end();
-    if (named == filter.exclude) {
+    if (!keeps(filter, table, row)) {
       ++data_.dropped["not selected by " + to_string(filter)].rows;
       return false;
     }
@@ -152,7 +147,7 @@ bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
 
 const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
   if (!row.has("hardware")) {
-    throw Unusable{"hardware is empty", row.where("hardware") + " is empty"};
+    throw UnusableRow{"hardware is empty", row.where("hardware") + " is empty"};
   }
   const std::string text = row.text("hardware");
   const auto [found, is_new] = hardware_of_text_.try_emplace(text, nullptr);
@@ -163,7 +158,7 @@ const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
     try {
       catalog_.get(text);
     } catch (const DataError& error) {
-      throw Unusable{"unknown GPU '" + text + "'", row.where("hardware") + ": " + error.what()};
+      throw UnusableRow{"unknown GPU '" + text + "'", row.where("hardware") + ": " + error.what()};
     }
   }
   return found->second;
@@ -171,7 +166,9 @@ const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
 
 DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
   Row row;
-  row.duration_us = read_duration(csv_row);
+  row.duration_us = read_duration_us(csv_row, duration_);
+  const std::string& weight = data_.options.weight_column;
+  row.weight = weight.empty() ? 1 : read_positive(csv_row, weight);
   row.hardware = find_hardware(csv_row);
   try {
     row.config = data_.family->read(csv_row);
@@ -180,7 +177,7 @@ DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
       gemm->weight_copies = *data_.options.weight_copies;
     }
   } catch (const DataError& error) {
-    throw Unusable{"no valid problem", error.what()};
+    throw UnusableRow{"no valid problem", error.what()};
   }
   const std::string place = csv_row.where(data_.family->problem_columns.front());
   try {
@@ -189,10 +186,10 @@ DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
                     ? efficiency_input(row.features, *data_.family, *row.hardware)
                     : model_input(row.config, *row.hardware, ModelKind::log_ratio, {});
   } catch (const DataError& error) {
-    throw Unusable{"problem without features", place + ": " + error.what()};
+    throw UnusableRow{"problem without features", place + ": " + error.what()};
   }
   if (!(ideal_cycles<double>(row.features) > 0)) {
-    throw Unusable{"nothing to compute", place + ": " + describe(row.config)};
+    throw UnusableRow{"nothing to compute", place + ": " + describe(row.config)};
   }
   return row;
 }
@@ -228,7 +225,12 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   if (is_new) {
     data_.hardware_names.push_back(row.hardware->name);
   }
-  data_.features.insert(data_.features.end(), row.input.features.begin(), row.input.features.end());
+  for (const std::size_t feature : features_) {
+    data_.features.push_back(row.input.features[feature]);
+  }
+  if (!data_.options.weight_column.empty()) {
+    data_.weight.push_back(row.weight);
+  }
   data_.reference_us.push_back(row.input.reference_us);
   if (data_.options.keep_roofline) {
     data_.roofline.push_back(roofline(row.config, *row.hardware));
@@ -237,7 +239,12 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   data_.duration_us.push_back(row.duration_us);
   data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));
   data_.hardware.push_back(gpu->second);
-  data_.problem.push_back(problem_of(table, number, gpu->second));
+  const DatasetOptions& options = data_.options;
+  data_.problem.push_back(group_of(table, number, gpu->second, options.group_by, problem_numbers_));
+  if (!options.hold_out_by.empty()) {
+    data_.hold_out_group.push_back(
+        group_of(table, number, gpu->second, options.hold_out_by, hold_out_numbers_));
+  }
   data_.file.push_back(static_cast<std::uint32_t>(data_.files.size() - 1));
   data_.line.push_back(table.line(number));
   ++data_.files.back().rows_used;
@@ -251,18 +258,18 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
   }
 }
 
-std::uint64_t DatasetReader::problem_of(const CsvTable& table, std::size_t row,
-                                        std::uint32_t hardware) {
-  std::string key = std::to_string(hardware);
-  for (const std::string_view column : data_.family->problem_columns) {
-    key += ';';
-    for (const char c : table.cell(row, table.column(column))) {
-      if (c != ' ') {
-        key += c;
-      }
-    }
+std::uint64_t DatasetReader::group_of(const CsvTable& table, std::size_t row,
+                                      std::uint32_t hardware,
+                                      const std::vector<std::string>& columns,
+                                      GroupNumbers& numbers) const {
+  std::string key;
+  for (const std::string& column : columns) {
+    key += column == kHardwareColumn
+               ? std::to_string(hardware)
+               : same_text_for_same_value(table.cell(row, table.column(column)));
+    key += '\n';  // stands in no cell
   }
-  return problem_numbers_.try_emplace(std::move(key), problem_numbers_.size()).first->second;
+  return numbers.try_emplace(std::move(key), numbers.size()).first->second;
 }
 
 void DatasetReader::drop(const std::string& reason, const std::string& example) {
@@ -286,7 +293,8 @@ void DatasetReader::check_peak(const CsvTable& table) {
                               std::to_string(fastest->second) + " times at line " +
                               std::to_string(fastest->first) + ")";
   if (fastest->second > kRefusedPeakFraction) {
-    throw DataError(message + ": are durations in microseconds?");
+    throw DataError(message + ": are durations in " + std::string(plural_name(duration_.unit)) +
+                    "?");
   }
   data_.notes.push_back(message);
 }

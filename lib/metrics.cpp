@@ -17,16 +17,35 @@ double percentage_below(const std::vector<float>& sorted, float limit) {
   return 100.0 * static_cast<double>(below) / static_cast<double>(sorted.size());
 }
 
+double mean_of(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 void set_relative_errors(std::vector<float> errors, Metrics& metrics) {
   std::sort(errors.begin(), errors.end());
-  metrics.mean_relative_error =
-      std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+  metrics.mean_relative_error = mean_of(errors);
   metrics.median_relative_error = quantile_of_sorted(errors, 0.5);
   metrics.percentile_95_relative_error = quantile_of_sorted(errors, 0.95);
   metrics.max_relative_error = errors.back();
   metrics.accuracy_10_percent = percentage_below(errors, 0.1f);
   metrics.accuracy_20_percent = percentage_below(errors, 0.2f);
   metrics.accuracy_50_percent = percentage_below(errors, 0.5f);
+}
+
+// (predicted - measured) / measured duration: durations are to each other as overall_perf inverted.
+float signed_duration_error(float predicted, float measured) {
+  return measured / std::max(predicted, kSmallestPrediction) - 1;
+}
+
+void set_duration_errors(std::vector<float> errors, Metrics& metrics) {
+  metrics.duration_bias = mean_of(errors);
+  for (float& error : errors) {
+    error = std::abs(error);
+  }
+  std::sort(errors.begin(), errors.end());
+  metrics.duration_mean_relative_error = mean_of(errors);
+  metrics.duration_median_relative_error = quantile_of_sorted(errors, 0.5);
+  metrics.duration_percentile_95_relative_error = quantile_of_sorted(errors, 0.95);
 }
 
 // Where the features of a model stand in a data set's rows.
@@ -37,7 +56,16 @@ std::vector<std::size_t> model_columns(const ModelRecord& record, const Dataset&
                     std::string(data.family->name) + " read for " +
                     std::string(to_string(data.options.kind)) + " models");
   }
-  return feature_columns(record, "model");
+  std::vector<std::size_t> columns;
+  for (const std::string& name : record.features) {
+    const auto found = std::find(data.feature_names.begin(), data.feature_names.end(), name);
+    if (found == data.feature_names.end()) {
+      throw DataError("the model uses the feature '" + name +
+                      "', which the rows were read without: read them with all features");
+    }
+    columns.push_back(static_cast<std::size_t>(found - data.feature_names.begin()));
+  }
+  return columns;
 }
 
 // overall_perf that an output stands for.
@@ -59,17 +87,22 @@ double quantile_of_sorted(const std::vector<float>& sorted, double fraction) {
   return sorted[below] + weight * (static_cast<double>(sorted[above]) - sorted[below]);
 }
 
+float relative_error(float predicted, float measured) {
+  return std::abs(std::max(predicted, kSmallestPrediction) - measured) / (measured + kTargetOffset);
+}
+
 Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<float>& measured) {
   const auto rows = static_cast<double>(measured.size());
   const double mean = std::accumulate(measured.begin(), measured.end(), 0.0) / rows;
   double absolute = 0, squared = 0, spread = 0;
-  std::vector<float> errors(measured.size());
+  std::vector<float> errors(measured.size()), duration_errors(measured.size());
   for (std::size_t row = 0; row < measured.size(); ++row) {
     const float difference = std::max(predicted[row], kSmallestPrediction) - measured[row];
     absolute += std::abs(difference);
     squared += static_cast<double>(difference) * difference;
     spread += (measured[row] - mean) * (measured[row] - mean);
-    errors[row] = std::abs(difference) / (measured[row] + kTargetOffset);
+    errors[row] = relative_error(predicted[row], measured[row]);
+    duration_errors[row] = signed_duration_error(predicted[row], measured[row]);
   }
   Metrics metrics;
   metrics.rows = static_cast<std::int64_t>(measured.size());
@@ -79,6 +112,7 @@ Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<f
     metrics.r2 = 1 - squared / spread;
   }
   set_relative_errors(std::move(errors), metrics);
+  set_duration_errors(std::move(duration_errors), metrics);
   return metrics;
 }
 
@@ -108,25 +142,44 @@ LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
   return table;
 }
 
-LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
-                              const std::vector<std::int64_t>& rows, const std::string& label) {
-  const std::vector<std::size_t> columns = model_columns(model.record(), data);
-  std::vector<float> features, measured;
-  std::vector<std::uint32_t> hardware;
-  features.reserve(rows.size() * columns.size());
-  for (const std::int64_t number : rows) {
-    const auto row = static_cast<std::size_t>(number);
+std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
+                                const std::vector<std::int64_t>& rows) {
+  const std::vector<std::size_t> columns = model_columns(record, data);
+  std::vector<float> inputs;
+  inputs.reserve(rows.size() * columns.size());
+  for (const std::int64_t row : rows) {
+    const double* features = data.features.data() + static_cast<std::size_t>(row) * data.width();
     for (const std::size_t column : columns) {
-      features.push_back(static_cast<float>(data.features[row * data.width() + column]));
+      inputs.push_back(static_cast<float>(features[column]));
     }
-    measured.push_back(static_cast<float>(data.efficiency[row]));
-    hardware.push_back(data.hardware[row]);
   }
-  std::vector<float> predicted = model.evaluate(features);
+  return inputs;
+}
+
+std::vector<float> predicted_efficiency(const OperatorModel& model, const Dataset& data,
+                                        const std::vector<std::int64_t>& rows) {
+  std::vector<float> predicted = model.evaluate(model_inputs(model.record(), data, rows));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     predicted[i] = efficiency_of_output(data, static_cast<std::size_t>(rows[i]), predicted[i]);
   }
+  return predicted;
+}
+
+LabelledMetrics metrics_of_rows(const Dataset& data, const std::vector<std::int64_t>& rows,
+                                const std::vector<float>& predicted, const std::string& label) {
+  std::vector<float> measured;
+  std::vector<std::uint32_t> hardware;
+  for (const std::int64_t number : rows) {
+    const auto row = static_cast<std::size_t>(number);
+    measured.push_back(static_cast<float>(data.efficiency[row]));
+    hardware.push_back(data.hardware[row]);
+  }
   return metrics_by_hardware(predicted, measured, hardware, data.hardware_names, label);
+}
+
+LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
+                              const std::vector<std::int64_t>& rows, const std::string& label) {
+  return metrics_of_rows(data, rows, predicted_efficiency(model, data, rows), label);
 }
 
 LabelledMetrics evaluate_model(const OperatorModel& model, const Dataset& data,

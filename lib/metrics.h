@@ -21,7 +21,25 @@ LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
                                     const std::vector<std::string>& names,
                                     const std::string& label);
 
-// The same for some rows of a data set of the model's operator, as evaluate_model does for all.
+// Raw features of some rows in the model's order, row-major. Throws DataError when the data set is
+// of another operator or was read for the other kind of models.
+std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
+                                const std::vector<std::int64_t>& rows);
+
+// overall_perf that the model predicts for some rows of a data set of its operator, unclipped.
+std::vector<float> predicted_efficiency(const OperatorModel& model, const Dataset& data,
+                                        const std::vector<std::int64_t>& rows);
+
+// metrics_by_hardware for these predictions.
+LabelledMetrics metrics_of_rows(const Dataset& data, const std::vector<std::int64_t>& rows,
+                                const std::vector<float>& predicted, const std::string& label);
+
+// The error that the worst rows are ranked by, of predictions that are clipped to 1e-9 first.
+// Source as compute_metrics; float32 like the original.
+float relative_error(float predicted, float measured);
+
+// The metrics of some rows of a data set of the model's operator, as evaluate_model gives
+// them for all.
 LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
                               const std::vector<std::int64_t>& rows, const std::string& label);
 

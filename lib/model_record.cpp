@@ -24,13 +24,27 @@ constexpr MetricField kMetricFields[] = {
     {"accuracy_50_percent", &Metrics::accuracy_50_percent},
 };
 
+struct OptionalMetricField {
+  const char* name;
+  std::optional<double> Metrics::*value;
+};
+constexpr OptionalMetricField kOptionalMetricFields[] = {
+    {"r2", &Metrics::r2},
+    {"duration_mean_relative_error", &Metrics::duration_mean_relative_error},
+    {"duration_median_relative_error", &Metrics::duration_median_relative_error},
+    {"duration_percentile_95_relative_error", &Metrics::duration_percentile_95_relative_error},
+    {"duration_bias", &Metrics::duration_bias},
+};
+
 Json metrics_json(const Metrics& metrics) {
   Json json = {{"rows", metrics.rows}};
   for (const MetricField& field : kMetricFields) {
     json[field.name] = metrics.*field.value;
   }
-  if (metrics.r2) {
-    json["r2"] = *metrics.r2;
+  for (const OptionalMetricField& field : kOptionalMetricFields) {
+    if (const std::optional<double>& value = metrics.*field.value) {
+      json[field.name] = *value;
+    }
   }
   return json;
 }
@@ -41,8 +55,10 @@ Metrics parse_metrics(const JsonFields& json) {
   for (const MetricField& field : kMetricFields) {
     metrics.*field.value = json.number(field.name);
   }
-  if (json.has("r2")) {
-    metrics.r2 = json.number("r2");
+  for (const OptionalMetricField& field : kOptionalMetricFields) {
+    if (json.has(field.name)) {
+      metrics.*field.value = json.number(field.name);
+    }
   }
   return metrics;
 }
@@ -83,6 +99,9 @@ Json file_json(const DataFile& file) {
   if (!file.source.empty()) {
     json["source"] = file.source;
   }
+  if (!file.duration_unit.empty()) {
+    json["duration_unit"] = file.duration_unit;
+  }
   return json;
 }
 
@@ -95,7 +114,8 @@ std::vector<DataFile> parse_data(const JsonFields& record, const std::string& or
   for (const Json& entry : record.array("data")) {
     const JsonFields file(entry, origin + ": data[" + std::to_string(files.size()) + "]");
     files.push_back({file.text("name"), text_or_empty(file, "sha256"),
-                     integer_at_least(file, "rows_used", 0), text_or_empty(file, "source")});
+                     integer_at_least(file, "rows_used", 0), text_or_empty(file, "source"),
+                     text_or_empty(file, "duration_unit")});
   }
   return files;
 }
@@ -127,6 +147,39 @@ ModelKind parse_kind(const JsonFields& record) {
     return parse_model_kind(record.text("kind"));
   } catch (const DataError& error) {
     throw DataError(record.where("kind") + ": " + error.what());
+  }
+}
+
+std::vector<double> parse_numbers(const JsonFields& fields, const char* name) {
+  std::vector<double> numbers;
+  for (const Json& value : fields.array(name)) {
+    if (!value.is_number()) {
+      throw DataError(fields.where(name) + ": found " + value.dump() + ", expected numbers");
+    }
+    numbers.push_back(value);
+  }
+  return numbers;
+}
+
+void parse_quantiles(const JsonFields& fields, const std::string& origin, ModelRecord& record) {
+  if (!fields.has("output_quantile")) {
+    return;
+  }
+  record.quantiles = parse_numbers(fields, "quantiles");
+  record.output_quantile = fields.number("output_quantile");
+  if (std::count(record.quantiles.begin(), record.quantiles.end(), *record.output_quantile) != 1) {
+    throw DataError(fields.where("output_quantile") + ": found " +
+                    python_repr(*record.output_quantile) + ", expected one of the quantiles");
+  }
+  for (const auto& [label, coverage] : fields.object("coverage").items()) {
+    const JsonFields part(coverage, origin + ": coverage[\"" + label + "\"]");
+    Coverage parsed{integer_at_least(part, "rows", 1), parse_numbers(part, "shares")};
+    if (parsed.shares.size() != record.quantiles.size()) {
+      throw DataError(part.where("shares") + ": found " + std::to_string(parsed.shares.size()) +
+                      " numbers, expected one for each of the " +
+                      std::to_string(record.quantiles.size()) + " quantiles");
+    }
+    record.coverage.emplace_back(label, std::move(parsed));
   }
 }
 
@@ -178,6 +231,14 @@ std::string record_json(const ModelRecord& record) {
   for (const auto& [label, metrics] : record.metrics) {
     json["metrics"][label] = metrics_json(metrics);
   }
+  if (record.output_quantile) {
+    json["quantiles"] = record.quantiles;
+    json["output_quantile"] = *record.output_quantile;
+    json["coverage"] = Json::object();
+    for (const auto& [label, coverage] : record.coverage) {
+      json["coverage"][label] = {{"rows", coverage.rows}, {"shares", coverage.shares}};
+    }
+  }
   return to_json_text(json);
 }
 
@@ -205,6 +266,7 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
     record.metrics.emplace_back(
         label, parse_metrics(JsonFields(metrics, origin + ": metrics[\"" + label + "\"]")));
   }
+  parse_quantiles(fields, origin, record);
   return record;
 }
 

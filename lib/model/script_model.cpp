@@ -1,7 +1,6 @@
 #include "model/script_model.h"
 
 #include <algorithm>
-#include <cstring>
 #include <sstream>
 
 #include "checkpoint_archive.h"
@@ -9,6 +8,8 @@
 namespace pw {
 namespace {
 
+constexpr char kForward[] = "forward";
+constexpr char kQuantiles[] = "quantiles";
 constexpr std::int64_t kRowsPerCall = 1 << 16;  // bounds the memory of one call to about 130 MB
 
 void check_finite(const std::string& name, const torch::Tensor& tensor, const std::string& origin) {
@@ -57,15 +58,18 @@ ScriptModel::ScriptModel(torch::jit::Module module, ModelRecord record, std::str
     : record_(std::move(record)), origin_(std::move(origin)) {
   check_weights(module, record_.features.size(), origin_);
   module.eval();
+  const auto quantiles = static_cast<std::int64_t>(record_.quantiles.size());
+  const bool several = quantiles > 1;
+  if (several && !module.find_method(kQuantiles)) {
+    throw DataError(origin_ + ": the model has no method '" + kQuantiles +
+                    "', but its record lists " + std::to_string(quantiles) + " quantiles");
+  }
   try {
-    module_ = torch::jit::freeze(module);
-    const auto width = static_cast<std::int64_t>(record_.features.size());
-    const torch::Tensor output = output_of(torch::ones({2, width}));
-    if (output.sizes() != torch::IntArrayRef{2} || output.scalar_type() != torch::kFloat32) {
-      std::ostringstream found;
-      found << output.dtype() << " " << output.sizes();
-      throw DataError(origin_ + ": the model gives " + found.str() +
-                      " for two rows, expected one float per row");
+    module_ = torch::jit::freeze(
+        module, several ? std::vector<std::string>{kQuantiles} : std::vector<std::string>{});
+    check_output(kForward, {2});
+    if (several) {
+      check_output(kQuantiles, {2, quantiles});
     }
   } catch (const DataError&) {
     throw;
@@ -76,9 +80,21 @@ ScriptModel::ScriptModel(torch::jit::Module module, ModelRecord record, std::str
   }
 }
 
-torch::Tensor ScriptModel::output_of(torch::Tensor features) const {
+void ScriptModel::check_output(const std::string& method,
+                               const std::vector<std::int64_t>& shape) const {
+  const auto width = static_cast<std::int64_t>(record_.features.size());
+  const torch::Tensor output = output_of(method, torch::ones({2, width}));
+  if (output.sizes() != torch::IntArrayRef(shape) || output.scalar_type() != torch::kFloat32) {
+    std::ostringstream found;
+    found << output.dtype() << " " << output.sizes();
+    throw DataError(origin_ + ": the model gives " + found.str() + " for two rows, expected one " +
+                    "float per row" + (shape.size() > 1 ? " and quantile" : ""));
+  }
+}
+
+torch::Tensor ScriptModel::output_of(const std::string& method, torch::Tensor features) const {
   const torch::NoGradGuard no_grad;
-  const torch::IValue output = module_.forward({std::move(features)});
+  const torch::IValue output = module_.get_method(method)({std::move(features)});
   if (!output.isTensor()) {
     throw DataError(origin_ + ": the model's output is " + output.tagKind() +
                     ", expected one tensor");
@@ -87,16 +103,25 @@ torch::Tensor ScriptModel::output_of(torch::Tensor features) const {
 }
 
 std::vector<float> ScriptModel::evaluate(const std::vector<float>& features) const {
+  return evaluate_method(kForward, features);
+}
+
+std::vector<float> ScriptModel::evaluate_quantiles(const std::vector<float>& features) const {
+  return evaluate_method(record_.quantiles.size() > 1 ? kQuantiles : kForward, features);
+}
+
+std::vector<float> ScriptModel::evaluate_method(const std::string& method,
+                                                const std::vector<float>& features) const {
   const auto width = static_cast<std::int64_t>(record_.features.size());
   const std::int64_t rows = static_cast<std::int64_t>(features.size()) / width;
-  std::vector<float> result(static_cast<std::size_t>(rows));
+  std::vector<float> result;
   for (std::int64_t begin = 0; begin < rows; begin += kRowsPerCall) {
     const std::int64_t count = std::min(kRowsPerCall, rows - begin);
     // from_blob takes no const pointer; the model does not write to its input.
     auto* data = const_cast<float*>(features.data()) + begin * width;
-    const torch::Tensor output = output_of(torch::from_blob(data, {count, width}));
-    std::memcpy(result.data() + begin, output.data_ptr<float>(),
-                static_cast<std::size_t>(count) * sizeof(float));
+    const torch::Tensor output = output_of(method, torch::from_blob(data, {count, width}));
+    result.insert(result.end(), output.data_ptr<float>(),
+                  output.data_ptr<float>() + output.numel());
   }
   if (!std::all_of(result.begin(), result.end(),
                    [](float value) { return std::isfinite(value); })) {

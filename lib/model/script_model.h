@@ -17,9 +17,13 @@ class ScriptModel : public OperatorModel {
 
   const ModelRecord& record() const override { return record_; }
   std::vector<float> evaluate(const std::vector<float>& features) const override;
+  std::vector<float> evaluate_quantiles(const std::vector<float>& features) const override;
 
  private:
-  torch::Tensor output_of(torch::Tensor features) const;
+  torch::Tensor output_of(const std::string& method, torch::Tensor features) const;
+  void check_output(const std::string& method, const std::vector<std::int64_t>& shape) const;
+  std::vector<float> evaluate_method(const std::string& method,
+                                     const std::vector<float>& features) const;
 
   // Module::forward is not const although running a frozen module changes nothing.
   mutable torch::jit::Module module_;

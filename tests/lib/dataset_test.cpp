@@ -1,10 +1,13 @@
 #include "pw/dataset.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lib/error_of.h"
 #include "lib/temporary_folder.h"
+#include "model/split.h"
 #include "pw/data_paths.h"
 
 namespace pw {
@@ -24,12 +27,15 @@ class DatasetTest : public testing::Test {
  protected:
   Dataset read(const std::string& csv, const std::vector<RowFilter>& filters = {},
                const char* operator_name = "gemm") const {
+    DatasetOptions options;
+    options.analysis = {Fa2Schedule::published, GemmTilePolicy::fixed_128};
+    options.filters = filters;
+    return read_with(csv, options, operator_name);
+  }
+  Dataset read_with(const std::string& csv, const DatasetOptions& options,
+                    const char* operator_name = "gemm") const {
     return read_dataset({folder_.file("data.csv", csv)}, operator_family(operator_name), catalog(),
-                        {ModelKind::efficiency,
-                         {Fa2Schedule::published, GemmTilePolicy::fixed_128},
-                         filters,
-                         std::nullopt,
-                         false});
+                        options);
   }
   std::string read_error(const std::string& csv, const char* operator_name = "gemm") const {
     return error_of([&] { read(csv, {}, operator_name); });
@@ -121,8 +127,8 @@ TEST_F(DatasetTest, NoUsableRowIsAnError) {
 TEST_F(DatasetTest, MissingColumnsAreNamed) {
   EXPECT_THAT(read_error("M,N,avg_duration,hardware\n16,2048,8.3,A100\n"), HasSubstr("'K'"));
   EXPECT_THAT(
-      read_error("M,N,K,avg_duration_us,Hardware\n16,2048,2048,8.3,A100\n"),
-      AllOf(HasSubstr("'avg_duration'"), HasSubstr("'hardware'"), HasSubstr("avg_duration_us")));
+      read_error("M,N,K,mean_duration_us,Hardware\n16,2048,2048,8.3,A100\n"),
+      AllOf(HasSubstr("'avg_duration'"), HasSubstr("'hardware'"), HasSubstr("mean_duration_us")));
 }
 
 TEST_F(DatasetTest, GpuNamesMatchInFullOnly) {
@@ -148,6 +154,80 @@ TEST_F(DatasetTest, MillisecondsAreNoMicroseconds) {
   EXPECT_EQ(read("seq,dim,avg_duration,hardware\n8192,8192,150,A100\n", {}, "rmsnorm").rows(), 1u);
 }
 
+TEST_F(DatasetTest, ConvertsDurationsByHeaderOrStatedUnit) {
+  struct Case {
+    const char* column;
+    const char* duration;
+    std::optional<DurationUnit> stated;
+    const char* recorded;
+  };
+  const Case cases[] = {
+      {"avg_duration", "8.5", std::nullopt, "us"},
+      {"avg_duration", "0.0085", DurationUnit::ms, "ms"},
+      {"avg_duration", "8.5e-6", DurationUnit::s, "s"},
+      {"avg_duration_us", "8.5", std::nullopt, "us"},
+      {"avg_duration_ms", "0.0085", DurationUnit::ms, "ms"},
+      {"duration_ms", "0.0085", std::nullopt, "ms"},
+      {"duration_s", "8.5e-6", std::nullopt, "s"},
+  };
+  for (const Case& c : cases) {
+    DatasetOptions options;
+    options.duration_unit = c.stated;
+    const Dataset data = read_with(
+        "M,N,K," + std::string(c.column) + ",hardware\n16,2048,2048," + c.duration + ",A100\n",
+        options);
+    EXPECT_DOUBLE_EQ(data.duration_us[0], 8.5) << c.column;
+    EXPECT_EQ(data.files[0].duration_unit, c.recorded) << c.column;
+  }
+}
+
+TEST_F(DatasetTest, ContradictingUnitsAreErrors) {
+  DatasetOptions options;
+  options.duration_unit = DurationUnit::us;
+  const std::string row = "16,2048,2048,0.0085,A100\n";
+  EXPECT_THAT(error_of([&] { read_with("M,N,K,avg_duration_ms,hardware\n" + row, options); }),
+              AllOf(HasSubstr("data.csv"), HasSubstr("'avg_duration_ms'"), HasSubstr("as us")));
+  EXPECT_THAT(read_error("M,N,K,avg_duration_ms,hardware,duration_us\n16,2048,2048,1,A100,1000\n"),
+              HasSubstr("'duration_us' and 'avg_duration_ms'"));
+  options.duration_unit = DurationUnit::ms;
+  EXPECT_THAT(
+      error_of([&] { read_with(kHeader + std::string("2048,2048,2048,1e-4,A100\n"), options); }),
+      HasSubstr("are durations in milliseconds?"));
+  EXPECT_THAT(error_of([] { parse_duration_unit("min"); }), HasSubstr("expected us, ms or s"));
+}
+
+TEST_F(DatasetTest, ReadsWeightsAndDropsRowsWithout) {
+  DatasetOptions options;
+  options.weight_column = "w";
+  const std::string csv =
+      "M,N,K,avg_duration,hardware,w\n16,2048,2048,8.3,A100,2.5\n16,2048,2048,8.3,A100,0\n"
+      "16,2048,2048,8.3,A100,\n16,2048,4096,16.3,A100,1\n";
+  const Dataset data = read_with(csv, options);
+  EXPECT_THAT(data.weight, ElementsAre(2.5, 1));
+  EXPECT_EQ(data.dropped.at("w is not positive").rows, 1);
+  EXPECT_EQ(data.dropped.at("w is empty").rows, 1);
+  EXPECT_TRUE(read(csv).weight.empty());
+  options.weight_column = "weight";
+  EXPECT_THAT(error_of([&] { read_with(csv, options); }), HasSubstr("'weight'"));
+}
+
+TEST_F(DatasetTest, KeepsAFeatureSubsetInTheFamilysOrder) {
+  const std::string csv = std::string(kHeader) + kA100Row + "64,4096,2048,20,A100\n";
+  DatasetOptions options;
+  const Dataset all = read_with(csv, options);
+  options.features = {all.feature_names[5], all.feature_names[1]};
+  const Dataset some = read_with(csv, options);
+  EXPECT_THAT(some.feature_names, ElementsAre(all.feature_names[1], all.feature_names[5]));
+  const std::size_t width = all.width();
+  EXPECT_THAT(some.features, ElementsAre(all.features[1], all.features[5], all.features[width + 1],
+                                         all.features[width + 5]));
+  options.features = {"tensor_all_op"};
+  EXPECT_THAT(error_of([&] { read_with(csv, options); }),
+              AllOf(HasSubstr("'tensor_all_op'"), HasSubstr("tensor_all_ops")));
+  options.features = {"tensor_all_ops", "tensor_all_ops"};
+  EXPECT_THAT(error_of([&] { read_with(csv, options); }), HasSubstr("twice"));
+}
+
 TEST_F(DatasetTest, ALittleAboveThePeakIsNoted) {
   // 2 * 2048^3 operations at 312 TFLOP/s need 55 us.
   const std::string rows = std::string(kHeader) + kA100Row + "2048,2048,2048,";
@@ -168,10 +248,63 @@ TEST_F(DatasetTest, ProblemsAreTheSameGpuAndShape) {
                             "16,2048,2048,8.3,A100\n"
                             "16,2048,2048,8.9,NVIDIA A100-SXM4-80GB\n"
                             "16,2048,2048,8.3,H100\n"
-                            "16,2048,4096,16.3,A100\n");
-  EXPECT_EQ(data.problem[0], data.problem[1]);
-  EXPECT_NE(data.problem[0], data.problem[2]);
-  EXPECT_NE(data.problem[0], data.problem[3]);
+                            "16,2048,4096,16.3,A100\n"
+                            "16.0,2048,2048,8.4,A100\n");
+  EXPECT_THAT(data.problem, ElementsAre(0, 0, 1, 2, 0));
+}
+
+TEST_F(DatasetTest, GroupsByTheColumnsThatAreAskedFor) {
+  const std::string csv =
+      "M,N,K,avg_duration,hardware,session\n"
+      "16,2048,2048,8.3,A100,a\n"
+      "16,2048,2048,8.9,NVIDIA A100-SXM4-80GB,b\n"
+      "16,2048,4096,16.3,H100,a\n";
+  DatasetOptions options;
+  const auto problems = [&](std::vector<std::string> columns) {
+    options.group_by = std::move(columns);
+    return read_with(csv, options).problem;
+  };
+  EXPECT_THAT(problems({"session"}), ElementsAre(0, 1, 0));
+  EXPECT_THAT(problems({"hardware"}), ElementsAre(0, 0, 1));
+  EXPECT_THAT(problems({"N", "session"}), ElementsAre(0, 1, 0));
+  EXPECT_THAT(error_of([&] { problems({"sesion"}); }), HasSubstr("'sesion'"));
+}
+
+TEST_F(DatasetTest, HoldsASecondGroupingBesideTheProblems) {
+  DatasetOptions options;
+  options.hold_out_by = {"N", "K"};
+  const Dataset data = read_dataset({folder_.file("data.csv",
+                                                  "M,N,K,avg_duration,hardware\n"
+                                                  "16,2048,2048,8.3,A100\n"
+                                                  "32,2048,2048.0,8.9,H100\n"
+                                                  "16,2048,4096,16.3,H100\n")},
+                                    operator_family("gemm"), catalog(), options);
+  EXPECT_THAT(data.problem, ElementsAre(0, 1, 2));
+  EXPECT_THAT(data.hold_out_group, ElementsAre(0, 0, 1));
+}
+
+TEST_F(DatasetTest, NoProblemIsInBothPartsOfASplit) {
+  std::string csv = kHeader;
+  std::vector<std::string> problem_of_row;
+  for (int row = 0; row < 600; ++row) {
+    const std::string n = std::to_string(128 * (1 + row * row % 37));
+    const bool is_a100 = row % 3 != 0;
+    csv += "16," + n + (row % 5 == 0 ? ".0" : "") + ",2048," + std::to_string(100 + row);
+    csv += !is_a100 ? ",H100\n" : row % 2 == 0 ? ",A100\n" : ",nvidia a100-sxm4-80gb\n";
+    problem_of_row.push_back(n + (is_a100 ? " A100" : " H100"));
+  }
+  const Dataset data = read(csv);
+  ASSERT_EQ(data.rows(), 600u);
+  const Split split = split_groups(data.problem, 0.2, 42);
+  std::set<std::string> validated;
+  for (const std::int64_t row : split.validation) {
+    validated.insert(problem_of_row[static_cast<std::size_t>(row)]);
+  }
+  for (const std::int64_t row : split.training) {
+    EXPECT_EQ(validated.count(problem_of_row[static_cast<std::size_t>(row)]), 0u) << row;
+  }
+  EXPECT_GE(split.validation.size(), 120u);
+  EXPECT_LT(split.validation.size(), 200u);
 }
 
 TEST_F(DatasetTest, ReadsListsAndKeepsTheLineOfABadOne) {
@@ -217,7 +350,29 @@ TEST_F(DatasetTest, FiltersRowsByColumns) {
   EXPECT_THAT(error_of([&] { read(csv, {parse_row_filter("origin=x")}); }), HasSubstr("origin"));
 }
 
-TEST(RowFilter, ReadsBothForms) {
+TEST_F(DatasetTest, FiltersRowsByNumbers) {
+  const std::string csv = std::string(kHeader) +
+                          "16,512,2048,8.3,A100\n16,1e3,2048,8.4,A100\n16,64,2048,8.5,A100\n"
+                          "16,wide,2048,8.6,A100\n";
+  EXPECT_THAT(read(csv, {parse_row_filter("N>=512")}).duration_us, ElementsAre(8.3, 8.4));
+  EXPECT_THAT(read(csv, {parse_row_filter("N<=512")}).duration_us, ElementsAre(8.3, 8.5));
+  EXPECT_THAT(read(csv, {parse_row_filter("N>=512"), parse_row_filter("N<=512")}).duration_us,
+              ElementsAre(8.3));
+}
+
+TEST_F(DatasetTest, FiltersJoinedByOrKeepRowsOfEither) {
+  const RowFilter filter = parse_row_filter("source=a or hardware=NVIDIA H800");
+  EXPECT_EQ(to_string(filter), "source=a or hardware=NVIDIA H800");
+  const Dataset data = read(
+      "M,N,K,avg_duration,hardware,source\n"
+      "128,4096,4096,30,NVIDIA A100-SXM4-80GB,a\n"
+      "128,4096,4096,31,NVIDIA A100-SXM4-80GB,b\n"
+      "128,4096,4096,20,NVIDIA H800,b\n",
+      {filter});
+  EXPECT_THAT(data.duration_us, testing::ElementsAre(30, 20));
+}
+
+TEST(RowFilter, ReadsAllForms) {
   const RowFilter keep = parse_row_filter("source=a|b=c");
   EXPECT_EQ(keep.column, "source");
   EXPECT_THAT(keep.values, ElementsAre("a", "b=c"));
@@ -226,7 +381,10 @@ TEST(RowFilter, ReadsBothForms) {
   const RowFilter exclude = parse_row_filter("hardware!=NVIDIA L40");
   EXPECT_TRUE(exclude.exclude);
   EXPECT_EQ(to_string(exclude), "hardware!=NVIDIA L40");
-  for (const char* bad : {"", "source", "=x", "!=x"}) {
+  EXPECT_EQ(parse_row_filter("N>=512").least, 512);
+  EXPECT_EQ(to_string(parse_row_filter("N>=512")), "N>=512.0");
+  EXPECT_EQ(to_string(parse_row_filter("M<=0.5")), "M<=0.5");
+  for (const char* bad : {"", "source", "=x", "!=x", ">=1", "N>=", "N>=many", "N<=1 2"}) {
     EXPECT_THAT(error_of([&] { parse_row_filter(bad); }), HasSubstr("expected column=value"));
   }
 }

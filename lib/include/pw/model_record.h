@@ -21,7 +21,8 @@ struct DataFile {
   std::string name;    // file name without folders
   std::string sha256;  // empty = unknown, for models that were imported
   std::int64_t rows_used = 0;
-  std::string source;  // licence and origin as the user stated it
+  std::string source;              // licence and origin as the user stated it
+  std::string duration_unit = "";  // "us", "ms", "s"; empty = unknown
 };
 
 // How well a model predicts overall_perf; relative errors are fractions of the measured value.
@@ -33,10 +34,22 @@ struct Metrics {
   double percentile_95_relative_error = 0, max_relative_error = 0;
   // Percentage of rows whose relative error is below 10, 20, 50 %.
   double accuracy_10_percent = 0, accuracy_20_percent = 0, accuracy_50_percent = 0;
+  // Of the duration: errors relative to the measured one, and the mean of the signed ones. Absent
+  // in records that were written before these were measured.
+  std::optional<double> duration_mean_relative_error, duration_median_relative_error;
+  std::optional<double> duration_percentile_95_relative_error, duration_bias;
 };
 
 // By data set and GPU: "validation", "test", "test: <GPU>".
 using LabelledMetrics = std::vector<std::pair<std::string, Metrics>>;
+
+// Which share of the rows has a performance of at most each quantile of a quantile model; 0.8 for
+// the quantile 0.8 if it is what it claims to be.
+struct Coverage {
+  std::int64_t rows = 0;
+  std::vector<double> shares;  // as ModelRecord::quantiles
+};
+using LabelledCoverage = std::vector<std::pair<std::string, Coverage>>;
 
 // Everything that a checkpoint must say about itself; stored in the file and checked at load.
 struct ModelRecord {
@@ -53,6 +66,11 @@ struct ModelRecord {
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order
   LabelledMetrics metrics;
+  // Quantiles of performance that a quantile model tells, rising, and the one that its output is;
+  // empty for models of the typical duration.
+  std::vector<double> quantiles;
+  std::optional<double> output_quantile;
+  LabelledCoverage coverage;
 };
 
 std::string record_json(const ModelRecord& record);
@@ -72,6 +90,11 @@ class OperatorModel {
   // `features`: rows x record().features.size() raw (untransformed) float32 values, row-major.
   // Returns one output per row, as the network gives it: see ModelKind.
   virtual std::vector<float> evaluate(const std::vector<float>& features) const = 0;
+  // One output per row and quantile of the record, row-major; the same as evaluate() for a model of
+  // one quantile.
+  virtual std::vector<float> evaluate_quantiles(const std::vector<float>& features) const {
+    return evaluate(features);
+  }
 };
 
 }  // namespace pw

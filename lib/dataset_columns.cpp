@@ -1,0 +1,148 @@
+#include "dataset_columns.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "comma_list.h"
+#include "io/json_file.h"
+
+namespace pw {
+namespace {
+
+constexpr DurationUnit kDurationUnits[] = {DurationUnit::us, DurationUnit::ms, DurationUnit::s};
+
+double us_per(DurationUnit unit) {
+  switch (unit) {
+    case DurationUnit::us:
+      return 1;
+    case DurationUnit::ms:
+      return 1e3;
+    case DurationUnit::s:
+      return 1e6;
+  }
+  throw DataError("unknown duration unit");
+}
+
+bool is_nan_or_infinity(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  text.erase(0, text.find_first_not_of("+-"));
+  return text == "nan" || text == "inf" || text == "infinity";
+}
+
+}  // namespace
+
+std::string_view to_string(DurationUnit unit) {
+  switch (unit) {
+    case DurationUnit::us:
+      return "us";
+    case DurationUnit::ms:
+      return "ms";
+    case DurationUnit::s:
+      return "s";
+  }
+  throw DataError("unknown duration unit");
+}
+
+DurationUnit parse_duration_unit(std::string_view text) {
+  for (const DurationUnit unit : kDurationUnits) {
+    if (to_string(unit) == text) {
+      return unit;
+    }
+  }
+  throw DataError("duration unit '" + std::string(text) + "', expected us, ms or s");
+}
+
+DurationColumn find_duration_column(const CsvTable& table, std::optional<DurationUnit> stated) {
+  std::vector<DurationColumn> found;
+  const auto look_for = [&](const std::string& name, DurationUnit unit) {
+    if (table.find_column(name) != CsvTable::npos) {
+      found.push_back({name, unit});
+    }
+  };
+  const std::string plain = DurationColumn{}.name;
+  look_for(plain, stated.value_or(DurationUnit::us));
+  for (const DurationUnit unit : kDurationUnits) {
+    look_for(plain + "_" + std::string(to_string(unit)), unit);
+    look_for("duration_" + std::string(to_string(unit)), unit);
+  }
+  if (found.empty()) {
+    return {};
+  }
+  if (found.size() > 1) {
+    throw DataError(table.path().string() + ": found the columns '" + found[0].name + "' and '" +
+                    found[1].name + "', expected one duration: remove or rename the others");
+  }
+  if (stated && found[0].unit != *stated) {
+    throw DataError(table.path().string() + ": column '" + found[0].name +
+                    "' names its unit, but the duration unit was stated as " +
+                    std::string(to_string(*stated)) + ": correct one of them");
+  }
+  return found[0];
+}
+
+double read_duration_us(const CsvRow& row, const DurationColumn& column) {
+  const double duration_us = read_positive(row, column.name) * us_per(column.unit);
+  if (!std::isfinite(duration_us)) {
+    throw UnusableRow{column.name + " is not finite",
+                      row.where(column.name) + ": found " + row.text(column.name)};
+  }
+  return duration_us;
+}
+
+double read_positive(const CsvRow& row, const std::string& column) {
+  const std::string where = row.where(column);
+  if (!row.has(column)) {
+    throw UnusableRow{column + " is empty", where + " is empty"};
+  }
+  double value = 0;
+  try {
+    value = row.number(column);
+  } catch (const DataError& error) {
+    throw UnusableRow{
+        column + (is_nan_or_infinity(row.text(column)) ? " is not finite" : " is not a number"),
+        error.what()};
+  }
+  if (value <= 0) {
+    throw UnusableRow{column + " is not positive", where + ": found " + row.text(column)};
+  }
+  return value;
+}
+
+std::string same_text_for_same_value(std::string_view cell) {
+  double number = 0;
+  const char* end = cell.data() + cell.size();
+  const auto [parsed_end, error] = std::from_chars(cell.data(), end, number);
+  if (error == std::errc() && parsed_end == end && std::isfinite(number)) {
+    return python_repr(number);
+  }
+  std::string text(cell);
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  return text;
+}
+
+std::vector<std::size_t> feature_subset(const std::vector<std::string>& known,
+                                        const std::vector<std::string>& wanted) {
+  std::vector<bool> is_wanted(known.size(), wanted.empty());
+  for (const std::string& name : wanted) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      throw DataError("unknown feature '" + name + "', expected some of " + comma_list(known));
+    }
+    const auto place = static_cast<std::size_t>(found - known.begin());
+    if (is_wanted[place]) {
+      throw DataError("feature '" + name + "' is named twice: name it once");
+    }
+    is_wanted[place] = true;
+  }
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (is_wanted[i]) {
+      places.push_back(i);
+    }
+  }
+  return places;
+}
+
+}  // namespace pw

@@ -1,0 +1,53 @@
+#include "model/cross_validation.h"
+
+#include <numeric>
+#include <random>
+#include <unordered_map>
+namespace pw {
+
+std::vector<Fold> group_folds(const std::vector<std::uint64_t>& group_of_row, std::int64_t folds,
+                              std::int64_t seed) {
+  std::unordered_map<std::uint64_t, std::size_t> number_of_group;  // by first appearance
+  for (const std::uint64_t group : group_of_row) {
+    number_of_group.try_emplace(group, number_of_group.size());
+  }
+  if (static_cast<std::int64_t>(number_of_group.size()) < folds) {
+    throw DataError("the rows have " + std::to_string(number_of_group.size()) +
+                    " different groups, expected at least one for each of the " +
+                    std::to_string(folds) + " folds: ask for fewer folds or smaller groups");
+  }
+  std::vector<std::int64_t> order(number_of_group.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 generator(static_cast<std::uint32_t>(seed));
+  shuffle(order, generator);
+  std::vector<std::size_t> fold_of_group(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    fold_of_group[static_cast<std::size_t>(order[i])] = i % static_cast<std::size_t>(folds);
+  }
+  std::vector<Fold> result(static_cast<std::size_t>(folds));
+  for (std::size_t row = 0; row < group_of_row.size(); ++row) {
+    const std::size_t unseen_in = fold_of_group[number_of_group.at(group_of_row[row])];
+    for (std::size_t fold = 0; fold < result.size(); ++fold) {
+      (fold == unseen_in ? result[fold].unseen : result[fold].training)
+          .push_back(static_cast<std::int64_t>(row));
+    }
+  }
+  return result;
+}
+
+Split split_problems(const Dataset& data, const std::vector<std::int64_t>& rows, double fraction,
+                     std::int64_t seed) {
+  std::vector<std::uint64_t> problems;
+  for (const std::int64_t row : rows) {
+    problems.push_back(data.problem[static_cast<std::size_t>(row)]);
+  }
+  Split split = split_groups(problems, fraction, seed);
+  for (auto* part : {&split.training, &split.validation}) {
+    for (std::int64_t& row : *part) {
+      row = rows[static_cast<std::size_t>(row)];
+    }
+  }
+  return split;
+}
+
+}  // namespace pw
