@@ -8,8 +8,8 @@ namespace pw {
 // The bounds of the ratio features, which hold the two times as logarithms.
 Roofline roofline(const OperatorConfig& config, const HardwareSpec& hardware) {
   HardwareSpec nominal = hardware;
-  nominal.sustained_tensor_fraction.reset();
-  nominal.sustained_dram_fraction.reset();
+  nominal.sustained_tensor_fraction = 1;
+  nominal.sustained_dram_fraction = 1;
   const RatioFeatures ratios = operator_ratios(config, nominal);
   const RatioNames& names = *operator_family(config).ratio_names;
   const auto time_us = [&](std::string_view name, double otherwise) {

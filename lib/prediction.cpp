@@ -156,6 +156,10 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
     notes.add(unseen + ": trained without " + predictor.hardware().name +
               ", the models transfer from other GPUs");
   }
+  if (gemm && sustained_fractions(predictor.hardware()).is_default) {
+    notes.add("gemm: sustained rates of " + predictor.hardware().name +
+              " are defaults of its architecture, measure them with pw-train calibrate");
+  }
   const std::optional<std::string> lender = predictor.tile_lender();
   if (gemm && lender) {
     notes.add("gemm: tiles are those of the GEMM table's rows of " + *lender);
