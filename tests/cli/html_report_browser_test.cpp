@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/run_program.h"
 #include "io/files.h"
 #include "lib/compare/comparison_fixture.h"
-#include "lib/temporary_folder.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

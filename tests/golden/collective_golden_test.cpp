@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -167,7 +168,10 @@ TEST_F(CollectiveGolden, ShippedCurvesAreTheFitOfTheReferenceData) {
   const CollectiveCatalog shipped =
       CollectiveCatalog::read(find_data_folder("checkpoints", {}) / "collectives.json");
   const HardwareCatalog catalog = HardwareCatalog::read(find_data_folder("hardware", {}));
-  ASSERT_EQ(shipped.models().size(), files_.size());
+  const auto from_profiles =
+      std::count_if(shipped.models().begin(), shipped.models().end(),
+                    [](const auto& model) { return model.collective != "custom_all_reduce"; });
+  ASSERT_EQ(static_cast<std::size_t>(from_profiles), files_.size());
   for (const ReferenceFile& file : files_) {
     const std::string& hardware = catalog.get(file.gpu).name;
     const auto samples = by_workers(read_collective_samples(file.path, file.collective));

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "io/json_file.h"
-#include "lib/temporary_folder.h"
 #include "pw/checkpoint.h"
 #include "pw/hardware_catalog.h"
 #include "pw/prediction.h"
 #include "support/published_case.h"
 #include "support/reference.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

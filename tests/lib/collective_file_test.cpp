@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
 #include "pw/collective.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
 #include "statistics.h"
+#include "support/error_of.h"
 #include "support/test_hardware.h"
 
 namespace pw {
@@ -215,7 +215,8 @@ TEST(Estimate, RefusesWhatHasNoMeaning) {
     std::int64_t bytes, workers;
     const char* message;
   } cases[] = {
-      {"all_gather", 1000, 2, "collective 'all_gather' is unknown; expected all_reduce, custom_all_reduce or send_recv"},
+      {"all_gather", 1000, 2,
+       "collective 'all_gather' is unknown; expected all_reduce, custom_all_reduce or send_recv"},
       {"", 1000, 2, "collective '' is unknown"},
       {"all_reduce", 0, 2, "all_reduce: message size is 0 bytes"},
       {"send_recv", -5, 2, "send_recv: message size is -5 bytes"},

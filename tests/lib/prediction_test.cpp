@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/json_file.h"
-#include "lib/demo_model.h"
+#include "support/demo_model.h"
 #include "support/fake_model.h"
 #include "support/test_hardware.h"
 

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
 #include "pw/checkpoint.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 #include "support/test_hardware.h"
 
 namespace pw {

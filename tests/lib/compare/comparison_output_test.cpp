@@ -3,8 +3,8 @@
 
 #include "io/csv_table.h"
 #include "io/json_file.h"
-#include "lib/temporary_folder.h"
 #include "pw/comparison.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

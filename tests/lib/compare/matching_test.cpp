@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/compare/comparison_fixture.h"
-#include "lib/error_of.h"
+#include "support/error_of.h"
 
 namespace pw {
 namespace {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "lib/compare/comparison_fixture.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

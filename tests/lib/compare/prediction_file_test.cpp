@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "lib/compare/comparison_fixture.h"
-#include "lib/demo_model.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
 #include "pw/prediction.h"
+#include "support/demo_model.h"
+#include "support/error_of.h"
 #include "support/fake_model.h"
+#include "support/temporary_folder.h"
 #include "support/test_hardware.h"
 
 namespace pw {
@@ -60,7 +60,8 @@ TEST(PredictionFile, TellsWhetherTheModelsSawTheGpu) {
     const OperatorPredictor predictor(gpu, {{"gemm", loaded(gemm)}, {"attn", loaded(attention)}});
     Prediction prediction = predict_workload(workload, predictor, CollectiveCatalog());
     prediction.provenance = {{"gemm", "fake.pt sha256:0"}};
-    const PredictedCase p = read(folder, "p.json", prediction_json(prediction, PredictionDetail::iterations));
+    const PredictedCase p =
+        read(folder, "p.json", prediction_json(prediction, PredictionDetail::iterations));
     EXPECT_EQ(p.gpu_seen, trained_on == gpu.name);
     EXPECT_EQ(p.name.gpu, "A100");
     EXPECT_NEAR(*p.ms[Metric::total], prediction.summary.total_us / 1000, 1e-6);
