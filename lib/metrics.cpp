@@ -132,18 +132,30 @@ std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
   return inputs;
 }
 
-LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
-                              const std::vector<std::int64_t>& rows, const std::string& label) {
+std::vector<float> predicted_efficiency(const OperatorModel& model, const Dataset& data,
+                                        const std::vector<std::int64_t>& rows) {
   std::vector<float> predicted = model.evaluate(model_inputs(model.record(), data, rows));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    predicted[i] = efficiency_of_output(data, static_cast<std::size_t>(rows[i]), predicted[i]);
+  }
+  return predicted;
+}
+
+LabelledMetrics metrics_of_rows(const Dataset& data, const std::vector<std::int64_t>& rows,
+                                const std::vector<float>& predicted, const std::string& label) {
   std::vector<float> measured;
   std::vector<std::uint32_t> hardware;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(rows[i]);
+  for (const std::int64_t number : rows) {
+    const auto row = static_cast<std::size_t>(number);
     measured.push_back(static_cast<float>(data.efficiency[row]));
     hardware.push_back(data.hardware[row]);
-    predicted[i] = efficiency_of_output(data, row, predicted[i]);
   }
   return metrics_by_hardware(predicted, measured, hardware, data.hardware_names, label);
+}
+
+LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
+                              const std::vector<std::int64_t>& rows, const std::string& label) {
+  return metrics_of_rows(data, rows, predicted_efficiency(model, data, rows), label);
 }
 
 LabelledMetrics evaluate_model(const OperatorModel& model, const Dataset& data,

@@ -26,6 +26,14 @@ LabelledMetrics metrics_by_hardware(const std::vector<float>& predicted,
 std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
                                 const std::vector<std::int64_t>& rows);
 
+// overall_perf that the model predicts for some rows of a data set of its operator, unclipped.
+std::vector<float> predicted_efficiency(const OperatorModel& model, const Dataset& data,
+                                        const std::vector<std::int64_t>& rows);
+
+// metrics_by_hardware for these predictions.
+LabelledMetrics metrics_of_rows(const Dataset& data, const std::vector<std::int64_t>& rows,
+                                const std::vector<float>& predicted, const std::string& label);
+
 // The same for some rows of a data set of the model's operator, as evaluate_model does for all.
 LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
                               const std::vector<std::int64_t>& rows, const std::string& label);
