@@ -17,16 +17,35 @@ double percentage_below(const std::vector<float>& sorted, float limit) {
   return 100.0 * static_cast<double>(below) / static_cast<double>(sorted.size());
 }
 
+double mean_of(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 void set_relative_errors(std::vector<float> errors, Metrics& metrics) {
   std::sort(errors.begin(), errors.end());
-  metrics.mean_relative_error =
-      std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+  metrics.mean_relative_error = mean_of(errors);
   metrics.median_relative_error = quantile_of_sorted(errors, 0.5);
   metrics.percentile_95_relative_error = quantile_of_sorted(errors, 0.95);
   metrics.max_relative_error = errors.back();
   metrics.accuracy_10_percent = percentage_below(errors, 0.1f);
   metrics.accuracy_20_percent = percentage_below(errors, 0.2f);
   metrics.accuracy_50_percent = percentage_below(errors, 0.5f);
+}
+
+// (predicted - measured) / measured duration: durations are to each other as overall_perf inverted.
+float signed_duration_error(float predicted, float measured) {
+  return measured / std::max(predicted, kSmallestPrediction) - 1;
+}
+
+void set_duration_errors(std::vector<float> errors, Metrics& metrics) {
+  metrics.duration_bias = mean_of(errors);
+  for (float& error : errors) {
+    error = std::abs(error);
+  }
+  std::sort(errors.begin(), errors.end());
+  metrics.duration_mean_relative_error = mean_of(errors);
+  metrics.duration_median_relative_error = quantile_of_sorted(errors, 0.5);
+  metrics.duration_percentile_95_relative_error = quantile_of_sorted(errors, 0.95);
 }
 
 // Where the features of a model stand in a data set's rows.
@@ -68,17 +87,22 @@ double quantile_of_sorted(const std::vector<float>& sorted, double fraction) {
   return sorted[below] + weight * (static_cast<double>(sorted[above]) - sorted[below]);
 }
 
+float relative_error(float predicted, float measured) {
+  return std::abs(std::max(predicted, kSmallestPrediction) - measured) / (measured + kTargetOffset);
+}
+
 Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<float>& measured) {
   const auto rows = static_cast<double>(measured.size());
   const double mean = std::accumulate(measured.begin(), measured.end(), 0.0) / rows;
   double absolute = 0, squared = 0, spread = 0;
-  std::vector<float> errors(measured.size());
+  std::vector<float> errors(measured.size()), duration_errors(measured.size());
   for (std::size_t row = 0; row < measured.size(); ++row) {
     const float difference = std::max(predicted[row], kSmallestPrediction) - measured[row];
     absolute += std::abs(difference);
     squared += static_cast<double>(difference) * difference;
     spread += (measured[row] - mean) * (measured[row] - mean);
-    errors[row] = std::abs(difference) / (measured[row] + kTargetOffset);
+    errors[row] = relative_error(predicted[row], measured[row]);
+    duration_errors[row] = signed_duration_error(predicted[row], measured[row]);
   }
   Metrics metrics;
   metrics.rows = static_cast<std::int64_t>(measured.size());
@@ -88,6 +112,7 @@ Metrics compute_metrics(const std::vector<float>& predicted, const std::vector<f
     metrics.r2 = 1 - squared / spread;
   }
   set_relative_errors(std::move(errors), metrics);
+  set_duration_errors(std::move(duration_errors), metrics);
   return metrics;
 }
 
@@ -123,8 +148,7 @@ std::vector<float> model_inputs(const ModelRecord& record, const Dataset& data,
   std::vector<float> inputs;
   inputs.reserve(rows.size() * columns.size());
   for (const std::int64_t row : rows) {
-    const double* features =
-        data.features.data() + static_cast<std::size_t>(row) * data.width();
+    const double* features = data.features.data() + static_cast<std::size_t>(row) * data.width();
     for (const std::size_t column : columns) {
       inputs.push_back(static_cast<float>(features[column]));
     }

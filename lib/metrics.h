@@ -34,7 +34,12 @@ std::vector<float> predicted_efficiency(const OperatorModel& model, const Datase
 LabelledMetrics metrics_of_rows(const Dataset& data, const std::vector<std::int64_t>& rows,
                                 const std::vector<float>& predicted, const std::string& label);
 
-// The same for some rows of a data set of the model's operator, as evaluate_model does for all.
+// The error that the worst rows are ranked by, of predictions that are clipped to 1e-9 first.
+// Source as compute_metrics; float32 like the original.
+float relative_error(float predicted, float measured);
+
+// The metrics of some rows of a data set of the model's operator, as evaluate_model gives
+// them for all.
 LabelledMetrics evaluate_rows(const OperatorModel& model, const Dataset& data,
                               const std::vector<std::int64_t>& rows, const std::string& label);
 

@@ -24,13 +24,27 @@ constexpr MetricField kMetricFields[] = {
     {"accuracy_50_percent", &Metrics::accuracy_50_percent},
 };
 
+struct OptionalMetricField {
+  const char* name;
+  std::optional<double> Metrics::*value;
+};
+constexpr OptionalMetricField kOptionalMetricFields[] = {
+    {"r2", &Metrics::r2},
+    {"duration_mean_relative_error", &Metrics::duration_mean_relative_error},
+    {"duration_median_relative_error", &Metrics::duration_median_relative_error},
+    {"duration_percentile_95_relative_error", &Metrics::duration_percentile_95_relative_error},
+    {"duration_bias", &Metrics::duration_bias},
+};
+
 Json metrics_json(const Metrics& metrics) {
   Json json = {{"rows", metrics.rows}};
   for (const MetricField& field : kMetricFields) {
     json[field.name] = metrics.*field.value;
   }
-  if (metrics.r2) {
-    json["r2"] = *metrics.r2;
+  for (const OptionalMetricField& field : kOptionalMetricFields) {
+    if (const std::optional<double>& value = metrics.*field.value) {
+      json[field.name] = *value;
+    }
   }
   return json;
 }
@@ -41,8 +55,10 @@ Metrics parse_metrics(const JsonFields& json) {
   for (const MetricField& field : kMetricFields) {
     metrics.*field.value = json.number(field.name);
   }
-  if (json.has("r2")) {
-    metrics.r2 = json.number("r2");
+  for (const OptionalMetricField& field : kOptionalMetricFields) {
+    if (json.has(field.name)) {
+      metrics.*field.value = json.number(field.name);
+    }
   }
   return metrics;
 }

@@ -31,7 +31,7 @@ torch::Tensor FastDropout::operator()(const torch::Tensor& x) {
       values[j] = (bits & 0xffff) < threshold_ ? 0.0f : scale_;
     }
   }
-  return x * mask;
+  return x * mask.to(x.device());
 }
 
 }  // namespace pw

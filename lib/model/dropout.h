@@ -13,7 +13,11 @@ class FastDropout {
   // `rate`: share of values set to zero, in steps of 2^-16; the others are scaled by 1/(1 - rate).
   FastDropout(double rate, std::uint64_t seed);
 
+  // The mask is made on the host, so that it is the same on every device.
   torch::Tensor operator()(const torch::Tensor& x);
+
+  std::uint64_t state() const { return state_; }
+  void restore(std::uint64_t state) { state_ = state; }
 
  private:
   std::uint64_t next();

@@ -72,6 +72,10 @@ MlpImpl::MlpImpl(std::int64_t features) : features_(features) {
   register_module("network", network);
 }
 
+std::vector<std::int64_t> MlpImpl::hidden_widths() {
+  return {std::begin(kHiddenWidths), std::end(kHiddenWidths)};
+}
+
 torch::Tensor MlpImpl::forward(torch::Tensor x, const Dropout& dropout) {
   for (std::size_t block = 0; block < norms_.size(); ++block) {
     x = norms_[block]->forward(torch::relu(linears_[block]->forward(x)));
@@ -80,6 +84,14 @@ torch::Tensor MlpImpl::forward(torch::Tensor x, const Dropout& dropout) {
     }
   }
   return torch::sigmoid(linears_.back()->forward(x)).squeeze(1);
+}
+
+std::int64_t parameters_of(const torch::nn::Module& module) {
+  std::int64_t count = 0;
+  for (const torch::Tensor& parameter : module.parameters()) {
+    count += parameter.numel();
+  }
+  return count;
 }
 
 std::vector<std::pair<std::string, torch::Tensor>> named_tensors(const MlpImpl& mlp) {

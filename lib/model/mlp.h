@@ -23,6 +23,7 @@ class MlpImpl : public torch::nn::Module {
   torch::Tensor forward(torch::Tensor x, const Dropout& dropout = nullptr);
 
   std::int64_t features() const { return features_; }
+  static std::vector<std::int64_t> hidden_widths();
 
  private:
   std::int64_t features_;
@@ -30,6 +31,8 @@ class MlpImpl : public torch::nn::Module {
   std::vector<torch::nn::BatchNorm1d> norms_;
 };
 TORCH_MODULE(Mlp);
+
+std::int64_t parameters_of(const torch::nn::Module& module);
 
 // All parameters and buffers under their published names.
 std::vector<std::pair<std::string, torch::Tensor>> named_tensors(const MlpImpl& mlp);

@@ -11,20 +11,20 @@ constexpr double kSmallestStep = 1e-8;  // smaller changes of the learning rate 
 }  // namespace
 
 double PlateauSchedule::step(double loss) {
-  if (loss < best_ * (1 - kThreshold)) {
-    best_ = loss;
-    bad_epochs_ = 0;
+  if (loss < state_.best * (1 - kThreshold)) {
+    state_.best = loss;
+    state_.bad_epochs = 0;
   } else {
-    ++bad_epochs_;
+    ++state_.bad_epochs;
   }
-  if (bad_epochs_ > patience_) {
-    bad_epochs_ = 0;
-    const double lower = std::max(learning_rate_ * factor_, min_learning_rate_);
-    if (learning_rate_ - lower > kSmallestStep) {
-      learning_rate_ = lower;
+  if (state_.bad_epochs > patience_) {
+    state_.bad_epochs = 0;
+    const double lower = std::max(state_.learning_rate * factor_, min_learning_rate_);
+    if (state_.learning_rate - lower > kSmallestStep) {
+      state_.learning_rate = lower;
     }
   }
-  return learning_rate_;
+  return state_.learning_rate;
 }
 
 }  // namespace pw

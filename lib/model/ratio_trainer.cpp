@@ -1,11 +1,9 @@
 #include <limits>
-#include <numeric>
 
 #include <torch/torch.h>
 
 #include "io/files.h"
 #include "io/json_file.h"
-#include "metrics.h"
 #include "model/ratio_training.h"
 #include "model/script_model.h"
 #include "model/threads.h"
@@ -47,48 +45,50 @@ NamedValues options_of(const RatioOptions& o) {
           {"members", std::to_string(o.members)},
           {"hidden_widths", widths},
           {"warm_up", python_repr(o.warm_up)},
+          {"refit", o.refit ? "true" : "false"},
           {"validation_fraction", python_repr(o.validation_fraction)},
           {"seed", std::to_string(o.seed)},
           {"threads", std::to_string(o.threads)},
+          {"device", std::string(to_string(o.device))},
           {"libtorch", TORCH_VERSION}};
 }
 
-namespace {
-
-torch::jit::Module fit(const Dataset& data, const std::vector<std::int64_t>& rows,
-                       const RatioOptions& options, const ProgressCallback& progress) {
-  const RatioPart part = make_ratio_part(data, rows);
-  const RatioScaling scaling = scaling_of(part, kClipShare);
-  return to_torch_script(fit_ensemble(part, scaling, options, progress), scaling);
-}
-
-}  // namespace
-
-ModelRecord train_log_ratio(const Dataset& train, const Dataset* test, const RatioOptions& options,
-                            const std::filesystem::path& output, const ProgressCallback& progress) {
+TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
+                                   const RatioOptions& options, const std::filesystem::path& output,
+                                   const ProgressCallback& progress, const RunControl& control) {
   check_options(options);
   set_torch_threads(options.threads);
   const Split split =
       split_dataset(train, options.validation_fraction, options.seed, /*published_split=*/false);
-  ModelRecord record = record_of(train, test, options_of(options), split);
+  EnsembleTraining training(train, split.training, options);
+  TrainingRun run;
+  run.record = record_of(train, test, options_of(options), split);
+  run.validation_rows = split.validation;
+  run.network = {options.hidden_widths, options.members, training.parameters()};
+  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.stopped = !training.finished();
+  run.saved = training.complete_fits() > 0;
+  if (!run.saved) {
+    return run;
+  }
 
-  torch::jit::Module script = fit(train, split.training, options, progress);
-  record.metrics = evaluate_rows(ScriptModel(script, record, output.string()), train,
-                                 split.validation, "validation");
-  if (options.refit) {
-    std::vector<std::int64_t> all(train.rows());
-    std::iota(all.begin(), all.end(), 0);
-    script = fit(train, all, options, progress);
-    record.training.emplace_back(
+  predict_validation(ScriptModel(training.script(0), run.record, output.string()), train, run);
+  const bool refitted = training.complete_fits() > 1;
+  if (refitted) {
+    run.record.training.emplace_back(
         "validation", "of the same fit without the validation rows; the model has all rows");
+  } else if (options.refit) {
+    run.record.training.emplace_back("stopped", "on request, before the fit of all rows");
   }
-  const ScriptModel model(script, record, output.string());
-  if (test != nullptr) {
-    const LabelledMetrics on_test = evaluate_model(model, *test, "test");
-    record.metrics.insert(record.metrics.end(), on_test.begin(), on_test.end());
-  }
-  write_file_atomic(output, checkpoint_bytes(script, record));
-  return record;
+  const torch::jit::Module script = training.script(refitted ? 1 : 0);
+  predict_test(ScriptModel(script, run.record, output.string()), test, run);
+  write_file_atomic(output, checkpoint_bytes(script, run.record));
+  return run;
+}
+
+ModelRecord train_log_ratio(const Dataset& train, const Dataset* test, const RatioOptions& options,
+                            const std::filesystem::path& output, const ProgressCallback& progress) {
+  return run_log_ratio_training(train, test, options, output, progress, {}).record;
 }
 
 }  // namespace pw

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <sstream>
 
+#include "model/device.h"
 #include "model/pinball.h"
 #include "model/split.h"
+#include "model/training.h"
 
 namespace pw {
 namespace {
@@ -16,6 +19,8 @@ torch::Tensor column_quantile(const torch::Tensor& sorted, double share) {
   const auto last = static_cast<double>(sorted.size(0) - 1);
   return sorted[static_cast<std::int64_t>(std::llround(share * last))];
 }
+
+const std::vector<double> kMedian = {0.5};
 
 // The targets below which each of the shares of them lies.
 std::vector<double> values_at(const torch::Tensor& targets, const std::vector<double>& shares) {
@@ -28,42 +33,92 @@ std::vector<double> values_at(const torch::Tensor& targets, const std::vector<do
   return values;
 }
 
-void set_learning_rate(torch::optim::AdamW& optimizer, double learning_rate) {
-  for (auto& group : optimizer.param_groups()) {
-    static_cast<torch::optim::AdamWOptions&>(group.options()).lr(learning_rate);
+NamedTensors parameters_in(const RatioNetImpl& net) {
+  NamedTensors tensors;
+  for (const auto& parameter : net.named_parameters()) {
+    tensors.emplace_back(parameter.key(), parameter.value());
   }
+  return tensors;
 }
+
+RatioNet initial_net(std::int64_t features, std::size_t outputs, const RatioOptions& options,
+                     std::int64_t member) {
+  torch::manual_seed(static_cast<std::uint64_t>(options.seed + member));
+  return RatioNet(features, options.hidden_widths, static_cast<std::int64_t>(outputs));
+}
+
+std::string net_prefix(std::size_t number) { return "net" + std::to_string(number) + "/"; }
+
+}  // namespace
 
 // One member of an ensemble while it is trained.
 class MemberTraining {
  public:
-  MemberTraining(const torch::Tensor& inputs, const torch::Tensor& targets,
+  // Draws the initial weights from LibTorch's global generator, and the noise too: one member is
+  // trained at a time.
+  MemberTraining(const torch::Tensor& inputs, const RatioPart& part,
                  const std::vector<double>& levels, const RatioOptions& options,
                  std::int64_t member)
       : inputs_(inputs),
-        targets_(targets),
-        levels_(torch::tensor(levels, torch::kFloat32)),
+        part_(part),
+        levels_(torch::tensor(levels, torch::kFloat32).to(inputs.device())),
         options_(options),
-        net_(inputs.size(1), options.hidden_widths, static_cast<std::int64_t>(levels.size())),
+        net_(initial_net(inputs.size(1), levels.size(), options, member)),
         optimizer_(
-            net_->parameters(),
+            parameters_on(inputs.device(), *net_),
             torch::optim::AdamWOptions(options.learning_rate).weight_decay(options.weight_decay)),
         shuffler_(static_cast<std::uint32_t>(options.seed + member)),
         order_(static_cast<std::size_t>(inputs.size(0))) {
-    net_->set_output_levels(values_at(targets, levels));
+    net_->set_output_levels(values_at(part.targets, levels));
     std::iota(order_.begin(), order_.end(), 0);
   }
 
+  bool finished() const { return epochs_ >= options_.epochs; }
+
+  EpochReport next_epoch() {
+    EpochReport report;
+    report.epoch = epochs_;
+    report.train_loss = train_epoch();
+    report.learning_rate = rate_;
+    ++epochs_;
+    return report;
+  }
+
+  void save(TrainingState& state) const {
+    put_tensors(state, "network/", parameters_in(*net_));
+    put_optimizer(state, optimizer_);
+    state.put_integers("order", order_);
+    state.put_integers("member_epochs", {epochs_});
+    std::ostringstream shuffler;
+    shuffler << shuffler_;
+    state.put_text("shuffler", shuffler.str());
+    state.put("noise_generator", at::detail::getDefaultCPUGenerator().get_state());
+  }
+
+  void load(const TrainingState& state) {
+    take_tensors(state, "network/", parameters_in(*net_));
+    take_optimizer(state, optimizer_, inputs_.device());
+    order_ = state.get_integers("order");
+    epochs_ = state.get_integers("member_epochs").at(0);
+    std::istringstream(state.get_text("shuffler")) >> shuffler_;
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    generator.set_state(state.get("noise_generator"));
+  }
+
+  RatioNet net() const { return net_; }
+
+ private:
   // Returns the mean of the batch losses.
-  double epoch(std::int64_t number) {
+  double train_epoch() {
     shuffle(order_, shuffler_);
     const std::int64_t rows = inputs_.size(0);
     const std::int64_t batches = (rows + options_.batch_size - 1) / options_.batch_size;
-    const torch::Tensor order = torch::from_blob(order_.data(), {rows}, torch::kInt64);
+    const torch::Tensor order =
+        torch::from_blob(order_.data(), {rows}, torch::kInt64).to(inputs_.device());
     double sum = 0;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
       const std::int64_t begin = batch * options_.batch_size;
-      rate_ = one_cycle_rate(number * batches + batch, options_.epochs * batches, options_.warm_up,
+      rate_ = one_cycle_rate(epochs_ * batches + batch, options_.epochs * batches, options_.warm_up,
                              options_.learning_rate);
       set_learning_rate(optimizer_, rate_);
       sum += step(order.slice(0, begin, std::min(begin + options_.batch_size, rows)));
@@ -71,18 +126,20 @@ class MemberTraining {
     return sum / static_cast<double>(batches);
   }
 
-  double learning_rate() const { return rate_; }
-  RatioNet net() const { return net_; }
-
- private:
   double step(const torch::Tensor& rows) {
     optimizer_.zero_grad();
     torch::Tensor x = inputs_.index_select(0, rows);
-    if (options_.input_noise > 0) {
-      x = x + options_.input_noise * torch::randn_like(x);
+    if (options_.input_noise > 0) {  // drawn on the host, so that it is the same on every device
+      x = x + options_.input_noise * torch::randn(x.sizes()).to(x.device());
     }
-    const torch::Tensor targets = targets_.index_select(0, rows).unsqueeze(1);
-    const torch::Tensor loss = 2 * pinball(net_->forward(x), targets, levels_).mean();
+    const auto select = [&](const torch::Tensor& values) {
+      return values.index_select(0, rows).unsqueeze(1);
+    };
+    torch::Tensor losses = 2 * pinball(net_->forward(x), select(part_.targets), levels_);
+    if (part_.weights.defined()) {
+      losses = losses * select(part_.weights);
+    }
+    const torch::Tensor loss = losses.mean();
     const double value = loss.item<double>();
     if (!std::isfinite(value)) {
       throw DataError("the training diverged (loss is not finite), choose a smaller learning rate");
@@ -94,22 +151,21 @@ class MemberTraining {
   }
 
   const torch::Tensor& inputs_;
-  const torch::Tensor& targets_;
+  const RatioPart& part_;
   const torch::Tensor levels_;
   const RatioOptions& options_;
   RatioNet net_;
   torch::optim::AdamW optimizer_;
   std::mt19937 shuffler_;
   std::vector<std::int64_t> order_;
+  std::int64_t epochs_ = 0;
   double rate_ = 0;
 };
-
-}  // namespace
 
 RatioPart make_ratio_part(const Dataset& data, const std::vector<std::int64_t>& rows) {
   const auto width = static_cast<std::int64_t>(data.width());
   const auto count = static_cast<std::int64_t>(rows.size());
-  RatioPart part{torch::empty({count, width}), torch::empty({count})};
+  RatioPart part{torch::empty({count, width}), torch::empty({count}), weights_of(data, rows)};
   auto* features = part.features.data_ptr<float>();
   auto* targets = part.targets.data_ptr<float>();
   for (const std::int64_t number : rows) {
@@ -154,33 +210,115 @@ double one_cycle_rate(std::int64_t step, std::int64_t steps, double warm_up, dou
              : cosine(maximum, maximum / kEndDivisor, (position - warm_up) / (1 - warm_up));
 }
 
+torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling) {
+  const torch::Tensor clipped =
+      torch::minimum(torch::maximum(part.features, scaling.low), scaling.high);
+  return (clipped - scaling.mean) / scaling.std;
+}
+
 std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& scaling,
                                    const RatioOptions& options, const ProgressCallback& progress,
                                    const std::vector<double>& levels) {
-  const torch::Tensor clipped =
-      torch::minimum(torch::maximum(part.features, scaling.low), scaling.high);
-  const torch::Tensor inputs = (clipped - scaling.mean) / scaling.std;
+  const torch::Tensor inputs = network_inputs(part, scaling);
   std::vector<RatioNet> members;
   for (std::int64_t member = 0; member < options.members; ++member) {
-    torch::manual_seed(static_cast<std::uint64_t>(options.seed + member));
-    MemberTraining training(inputs, part.targets, levels, options, member);
-    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    MemberTraining training(inputs, part, levels, options, member);
+    while (!training.finished()) {
       const auto start = std::chrono::steady_clock::now();
-      const double loss = training.epoch(epoch);
+      EpochReport report = training.next_epoch();
+      report.epoch += member * options.epochs;
+      report.epochs = options.members * options.epochs;
+      report.seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (progress) {
-        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-        EpochReport report;
-        report.epoch = member * options.epochs + epoch;
-        report.epochs = options.members * options.epochs;
-        report.train_loss = loss;
-        report.learning_rate = training.learning_rate();
-        report.seconds = seconds.count();
         progress(report);
       }
     }
     members.push_back(training.net());
   }
   return members;
+}
+
+EnsembleTraining::EnsembleTraining(const Dataset& data,
+                                   const std::vector<std::int64_t>& training_rows,
+                                   const RatioOptions& options)
+    : options_(options), device_(torch_device(options.device)) {
+  std::vector<std::vector<std::int64_t>> rows_of_fit{training_rows};
+  if (options.refit) {
+    rows_of_fit.emplace_back(data.rows());
+    std::iota(rows_of_fit.back().begin(), rows_of_fit.back().end(), 0);
+  }
+  for (const std::vector<std::int64_t>& rows : rows_of_fit) {
+    Fit fit{make_ratio_part(data, rows), {}, {}};
+    fit.scaling = scaling_of(fit.part, kClipShare);
+    fit.inputs = network_inputs(fit.part, fit.scaling).to(device_);
+    fit.part.features.reset();
+    fit.part.targets = fit.part.targets.to(device_);
+    if (fit.part.weights.defined()) {
+      fit.part.weights = fit.part.weights.to(device_);
+    }
+    fits_.push_back(std::move(fit));
+  }
+}
+
+EnsembleTraining::~EnsembleTraining() = default;
+
+std::size_t EnsembleTraining::complete_fits() const {
+  return finished_.size() / static_cast<std::size_t>(options_.members);
+}
+
+bool EnsembleTraining::finished() const { return complete_fits() == fits_.size(); }
+
+void EnsembleTraining::start_member() {
+  const Fit& fit = fits_[complete_fits()];
+  const auto member = static_cast<std::int64_t>(finished_.size()) % options_.members;
+  member_ = std::make_unique<MemberTraining>(fit.inputs, fit.part, kMedian, options_, member);
+}
+
+EpochReport EnsembleTraining::next_epoch() {
+  if (!member_) {
+    start_member();
+  }
+  EpochReport report = member_->next_epoch();
+  report.epochs = options_.epochs * options_.members * static_cast<std::int64_t>(fits_.size());
+  if (member_->finished()) {
+    finished_.push_back(member_->net());
+    finished_.back()->to(torch::kCPU);
+    member_.reset();
+  }
+  return report;
+}
+
+void EnsembleTraining::save(TrainingState& state) const {
+  for (std::size_t i = 0; i < finished_.size(); ++i) {
+    put_tensors(state, net_prefix(i), parameters_in(*finished_[i]));
+  }
+  state.put_integers("finished", {static_cast<std::int64_t>(finished_.size()), member_ ? 1 : 0});
+  if (member_) {
+    member_->save(state);
+  }
+}
+
+void EnsembleTraining::load(const TrainingState& state) {
+  const std::vector<std::int64_t> finished = state.get_integers("finished");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(finished.at(0)); ++i) {
+    finished_.emplace_back(fits_[0].inputs.size(1), options_.hidden_widths);
+    take_tensors(state, net_prefix(i), parameters_in(*finished_.back()));
+  }
+  if (finished.at(1) != 0) {
+    start_member();
+    member_->load(state);
+  }
+}
+
+torch::jit::Module EnsembleTraining::script(std::size_t fit) const {
+  const auto begin = finished_.begin() + static_cast<std::ptrdiff_t>(fit) * options_.members;
+  return to_torch_script({begin, begin + options_.members}, fits_[fit].scaling);
+}
+
+std::int64_t EnsembleTraining::parameters() const {
+  return options_.members *
+         parameters_of(*RatioNet(fits_[0].inputs.size(1), options_.hidden_widths));
 }
 
 }  // namespace pw

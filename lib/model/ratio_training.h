@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <torch/torch.h>
 
 #include "model/ratio_net.h"
+#include "model/training_loop.h"
 #include "model/training_record.h"
 #include "pw/dataset.h"
 #include "pw/trainer.h"
@@ -21,12 +23,16 @@ NamedValues options_of(const RatioOptions& options);
 struct RatioPart {
   torch::Tensor features;
   torch::Tensor targets;
+  torch::Tensor weights;  // [rows], of mean 1; undefined when all rows weigh the same
 };
 RatioPart make_ratio_part(const Dataset& data, const std::vector<std::int64_t>& rows);
 
 // Ranges and moments of a part. The clip ranges leave out the outermost `clip_share` of the rows
 // at each end.
 RatioScaling scaling_of(const RatioPart& part, double clip_share);
+
+// The inputs of the networks, standardised.
+torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling);
 
 // An ensemble fitted on the part: members differ in initial weights, order and noise alone.
 // `levels`: the quantiles of the target that the outputs are to be, falling; the median by default,
@@ -38,5 +44,42 @@ std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& sc
 // The learning rate of step `step` of `steps`: cosine from 1/25 of the maximum up over `warm_up` of
 // the steps, then cosine down to almost nothing.
 double one_cycle_rate(std::int64_t step, std::int64_t steps, double warm_up, double maximum);
+
+class MemberTraining;
+
+// The ensemble of the training rows, then that of all rows if the options ask for the refit, member
+// by member.
+class EnsembleTraining : public EpochTraining {
+ public:
+  // `options` must outlive the training.
+  EnsembleTraining(const Dataset& data, const std::vector<std::int64_t>& training_rows,
+                   const RatioOptions& options);
+  ~EnsembleTraining() override;
+
+  bool finished() const override;
+  EpochReport next_epoch() override;
+  void save(TrainingState& state) const override;
+  void load(const TrainingState& state) override;
+
+  std::size_t complete_fits() const;
+  // A complete fit: 0 = of the training rows, 1 = of all.
+  torch::jit::Module script(std::size_t fit) const;
+  std::int64_t parameters() const;  // of one fit
+
+ private:
+  struct Fit {
+    RatioPart part;
+    RatioScaling scaling;
+    torch::Tensor inputs;  // standardised, on the device
+  };
+
+  void start_member();
+
+  const RatioOptions& options_;
+  torch::Device device_;
+  std::vector<Fit> fits_;
+  std::vector<RatioNet> finished_;  // on the CPU, of all fits in order
+  std::unique_ptr<MemberTraining> member_;
+};
 
 }  // namespace pw

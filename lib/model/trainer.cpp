@@ -6,7 +6,6 @@
 
 #include "io/files.h"
 #include "io/json_file.h"
-#include "metrics.h"
 #include "model/script_model.h"
 #include "model/threads.h"
 #include "model/training.h"
@@ -48,13 +47,15 @@ NamedValues options_of(const MlpOptions& o) {
           {"split", o.published_split ? "published" : "groups"},
           {"seed", std::to_string(o.seed)},
           {"threads", std::to_string(o.threads)},
+          {"device", std::string(to_string(o.device))},
           {"libtorch", TORCH_VERSION}};
 }
 
 }  // namespace
 
-ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOptions& options,
-                      const std::filesystem::path& output, const ProgressCallback& progress) {
+TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const MlpOptions& options,
+                             const std::filesystem::path& output, const ProgressCallback& progress,
+                             const RunControl& control) {
   check_options(options);
   set_torch_threads(options.threads);
   torch::manual_seed(static_cast<std::uint64_t>(options.seed));
@@ -62,19 +63,29 @@ ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOption
       split_dataset(train, options.validation_fraction, options.seed, options.published_split);
   Training training(train, make_part(train, split.training), make_part(train, split.validation),
                     options);
-  ModelRecord record = record_of(train, test, options_of(options), split);
-  const NamedValues losses = training.run(progress);
-  record.training.insert(record.training.end(), losses.begin(), losses.end());
-
-  const torch::jit::Module script = to_torch_script(training.network());
-  const ScriptModel model(script, record, output.string());
-  record.metrics = evaluate_rows(model, train, split.validation, "validation");
-  if (test) {
-    const auto on_test = evaluate_model(model, *test, "test");
-    record.metrics.insert(record.metrics.end(), on_test.begin(), on_test.end());
+  TrainingRun run;
+  run.record = record_of(train, test, options_of(options), split);
+  run.validation_rows = split.validation;
+  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.stopped = !training.finished();
+  append(training.result(), run.record.training);
+  if (run.stopped) {
+    run.record.training.emplace_back("stopped", "on request, before the end");
   }
-  write_file_atomic(output, checkpoint_bytes(script, record));
-  return record;
+
+  const MlpImpl& network = training.best_network();
+  run.network = {network.hidden_widths(), 1, parameters_of(network)};
+  const torch::jit::Module script = to_torch_script(network);
+  const ScriptModel model(script, run.record, output.string());
+  predict_validation(model, train, run);
+  predict_test(model, test, run);
+  write_file_atomic(output, checkpoint_bytes(script, run.record));
+  return run;
+}
+
+ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOptions& options,
+                      const std::filesystem::path& output, const ProgressCallback& progress) {
+  return run_mlp_training(train, test, options, output, progress, {}).record;
 }
 
 }  // namespace pw

@@ -1,12 +1,11 @@
 #include "model/training.h"
 
-#include <chrono>
 #include <cmath>
-#include <limits>
 #include <numeric>
+#include <sstream>
 
 #include "io/json_file.h"
-#include "model/plateau.h"
+#include "model/device.h"
 #include "model/split.h"
 
 namespace pw {
@@ -15,8 +14,13 @@ namespace {
 constexpr double kTargetOffset = 1e-9;  // the published loss: abs((y - p) / (y + 1e-9))
 constexpr std::int64_t kRowsPerEvaluation = 1 << 15;
 
-torch::Tensor losses_of(const torch::Tensor& predicted, const torch::Tensor& targets) {
-  return ((targets - predicted) / (targets + kTargetOffset)).abs();
+// One loss per row of a batch; `rows` selects from the part.
+template <class Selection>
+torch::Tensor losses_of(const torch::Tensor& predicted, const TrainingPart& part,
+                        const Selection& select) {
+  const torch::Tensor targets = select(part.targets);
+  const torch::Tensor losses = ((targets - predicted) / (targets + kTargetOffset)).abs();
+  return part.weights.defined() ? losses * select(part.weights) : losses;
 }
 
 // Bounds of the batches: the last one is short, and joined to the one before when it would be a
@@ -33,33 +37,51 @@ std::vector<std::int64_t> batch_bounds(std::int64_t rows, std::int64_t batch_siz
   return bounds;
 }
 
-struct EpochLosses {
-  double training = 0;
-  double validation = std::numeric_limits<double>::infinity();
-};
-
-std::vector<torch::Tensor> copy_weights(const MlpImpl& mlp) {
-  std::vector<torch::Tensor> copies;
-  for (const auto& [name, tensor] : named_tensors(mlp)) {
-    copies.push_back(tensor.detach().clone());
+NamedTensors copies_of(const NamedTensors& tensors) {
+  NamedTensors copies;
+  for (const auto& [name, tensor] : tensors) {
+    copies.emplace_back(name, tensor.detach().clone());
   }
   return copies;
 }
 
-void restore_weights(const std::vector<torch::Tensor>& copies, const MlpImpl& mlp) {
-  const torch::NoGradGuard no_grad;
-  std::size_t i = 0;
-  for (auto& [name, tensor] : named_tensors(mlp)) {
-    tensor.copy_(copies[i++]);
+void move_to(torch::Device device, TrainingPart& part) {
+  for (torch::Tensor* tensor : {&part.inputs, &part.targets, &part.weights}) {
+    if (tensor->defined()) {
+      *tensor = tensor->to(device);
+    }
   }
 }
 
 }  // namespace
 
+torch::Tensor weights_of(const Dataset& data, const std::vector<std::int64_t>& rows) {
+  if (data.weight.empty()) {
+    return {};
+  }
+  torch::Tensor weights = torch::empty({static_cast<std::int64_t>(rows.size())}, torch::kFloat64);
+  auto* weight = weights.data_ptr<double>();
+  for (const std::int64_t row : rows) {
+    *weight++ = data.weight[static_cast<std::size_t>(row)];
+  }
+  return (weights / weights.mean()).to(torch::kFloat32);
+}
+
+std::vector<torch::Tensor> parameters_on(torch::Device device, torch::nn::Module& module) {
+  module.to(device);
+  return module.parameters();
+}
+
+void set_learning_rate(torch::optim::Optimizer& optimizer, double learning_rate) {
+  for (auto& group : optimizer.param_groups()) {
+    group.options().set_lr(learning_rate);
+  }
+}
+
 TrainingPart make_part(const Dataset& data, std::vector<std::int64_t> rows) {
   const auto width = static_cast<std::int64_t>(data.width());
   const auto count = static_cast<std::int64_t>(rows.size());
-  TrainingPart part{std::move(rows), torch::empty({count, width}), torch::empty({count})};
+  TrainingPart part{std::move(rows), torch::empty({count, width}), torch::empty({count}), {}};
   auto* inputs = part.inputs.data_ptr<float>();
   auto* targets = part.targets.data_ptr<float>();
   for (const std::int64_t row : part.rows) {
@@ -70,6 +92,7 @@ TrainingPart make_part(const Dataset& data, std::vector<std::int64_t> rows) {
     *targets++ = static_cast<float>(data.efficiency[static_cast<std::size_t>(row)]);
   }
   part.inputs.log1p_();
+  part.weights = weights_of(data, part.rows);
   return part;
 }
 
@@ -77,15 +100,20 @@ Training::Training(const Dataset& data, TrainingPart training, TrainingPart vali
                    const MlpOptions& options)
     : data_(data),
       options_(options),
+      device_(torch_device(options.device)),
       training_(std::move(training)),
       validation_(std::move(validation)),
       mlp_(static_cast<std::int64_t>(data.width())),
       optimizer_(
-          mlp_->parameters(),
+          parameters_on(device_, *mlp_),
           torch::optim::AdamWOptions(options.learning_rate).weight_decay(options.weight_decay)),
+      schedule_(options.learning_rate, options.scheduler_factor, options.scheduler_patience,
+                options.min_learning_rate),
       dropout_(options.dropout, static_cast<std::uint64_t>(options.seed)),
       shuffler_(static_cast<std::uint32_t>(options.seed)),
       order_(training_.rows.size()) {
+  move_to(device_, training_);
+  move_to(device_, validation_);
   std::iota(order_.begin(), order_.end(), 0);
 }
 
@@ -108,7 +136,8 @@ double Training::train_batch(const torch::Tensor& rows) {
   optimizer_.zero_grad();
   const torch::Tensor predicted = mlp_->forward(training_.inputs.index_select(0, rows),
                                                 [this](const auto& x) { return dropout_(x); });
-  const torch::Tensor losses = losses_of(predicted, training_.targets.index_select(0, rows));
+  const torch::Tensor losses =
+      losses_of(predicted, training_, [&](const auto& x) { return x.index_select(0, rows); });
   const torch::Tensor loss = losses.mean();
   const double value = loss.item<double>();
   if (!std::isfinite(value)) {
@@ -124,7 +153,7 @@ double Training::train_epoch() {
   mlp_->train();
   shuffle(order_, shuffler_);
   const auto rows = static_cast<std::int64_t>(order_.size());
-  const torch::Tensor order = torch::from_blob(order_.data(), {rows}, torch::kInt64);
+  const torch::Tensor order = torch::from_blob(order_.data(), {rows}, torch::kInt64).to(device_);
   const std::vector<std::int64_t> bounds = batch_bounds(rows, options_.batch_size);
   double sum = 0;
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
@@ -140,8 +169,8 @@ double Training::validation_loss() {
   std::vector<torch::Tensor> parts;
   for (std::int64_t begin = 0; begin < rows; begin += kRowsPerEvaluation) {
     const std::int64_t end = std::min(begin + kRowsPerEvaluation, rows);
-    parts.push_back(losses_of(mlp_->forward(validation_.inputs.slice(0, begin, end)),
-                              validation_.targets.slice(0, begin, end)));
+    const auto select = [&](const auto& x) { return x.slice(0, begin, end); };
+    parts.push_back(losses_of(mlp_->forward(select(validation_.inputs)), validation_, select));
   }
   const torch::Tensor losses = torch::cat(parts);
   double sum = 0;
@@ -151,49 +180,81 @@ double Training::validation_loss() {
         losses.slice(0, begin, std::min(begin + options_.batch_size, rows)).mean().item<double>();
   }
   if (!std::isfinite(sum)) {
-    throw_not_finite(validation_, torch::arange(rows), losses);
+    throw_not_finite(validation_, torch::arange(rows, device_), losses);
   }
   return sum / static_cast<double>(batches);
 }
 
-void Training::set_learning_rate(double learning_rate) {
-  for (auto& group : optimizer_.param_groups()) {
-    static_cast<torch::optim::AdamWOptions&>(group.options()).lr(learning_rate);
-  }
+bool Training::finished() const {
+  return progress_.epochs >= options_.epochs ||
+         progress_.epochs - progress_.best_epoch > options_.early_stopping_patience;
 }
 
-std::vector<std::pair<std::string, std::string>> Training::run(const ProgressCallback& progress) {
-  PlateauSchedule schedule(options_.learning_rate, options_.scheduler_factor,
-                           options_.scheduler_patience, options_.min_learning_rate);
-  EpochLosses best;
-  std::vector<torch::Tensor> best_weights;
-  std::int64_t best_epoch = 0;
-  std::int64_t epoch = 0;
-  for (; epoch < options_.epochs && epoch - best_epoch <= options_.early_stopping_patience;
-       ++epoch) {
-    const auto start = std::chrono::steady_clock::now();
-    const double learning_rate = schedule.learning_rate();
-    EpochLosses losses;
-    losses.training = train_epoch();
-    losses.validation = validation_loss();
-    const bool is_best = losses.validation < best.validation;
-    if (is_best) {
-      best = losses;
-      best_epoch = epoch;
-      best_weights = copy_weights(*mlp_);
-    }
-    set_learning_rate(schedule.step(losses.validation));
-    if (progress) {
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-      progress({epoch, options_.epochs, losses.training, losses.validation, learning_rate,
-                seconds.count(), is_best});
-    }
+EpochReport Training::next_epoch() {
+  EpochReport report;
+  report.epochs = options_.epochs;
+  report.learning_rate = schedule_.learning_rate();
+  report.train_loss = train_epoch();
+  report.validation_loss = validation_loss();
+  report.best = *report.validation_loss < progress_.best_validation_loss;
+  if (report.best) {
+    progress_.best_training_loss = report.train_loss;
+    progress_.best_validation_loss = *report.validation_loss;
+    progress_.best_epoch = progress_.epochs;
+    best_weights_ = copies_of(named_tensors(*mlp_));
   }
-  restore_weights(best_weights, *mlp_);
-  return {{"epochs_run", std::to_string(epoch)},
-          {"best_epoch", std::to_string(best_epoch)},
-          {"train_loss", python_repr(best.training)},
-          {"validation_loss", python_repr(best.validation)}};
+  set_learning_rate(optimizer_, schedule_.step(*report.validation_loss));
+  ++progress_.epochs;
+  return report;
+}
+
+void Training::save(TrainingState& state) const {
+  put_tensors(state, "network/", named_tensors(*mlp_));
+  put_tensors(state, "best/", best_weights_);
+  put_optimizer(state, optimizer_);
+  const PlateauSchedule::State& schedule = schedule_.state();
+  state.put("losses", torch::tensor({progress_.best_training_loss, progress_.best_validation_loss,
+                                     schedule.learning_rate, schedule.best},
+                                    torch::kFloat64));
+  state.put_integers("counts", {progress_.epochs, progress_.best_epoch, schedule.bad_epochs,
+                                static_cast<std::int64_t>(dropout_.state())});
+  state.put_integers("order", order_);
+  std::ostringstream shuffler;
+  shuffler << shuffler_;
+  state.put_text("shuffler", shuffler.str());
+}
+
+void Training::load(const TrainingState& state) {
+  take_tensors(state, "network/", named_tensors(*mlp_));
+  best_weights_ = copies_of(named_tensors(*mlp_));
+  take_tensors(state, "best/", best_weights_);
+  take_optimizer(state, optimizer_, device_);
+  const torch::Tensor losses = state.get("losses");
+  const auto* loss = losses.data_ptr<double>();
+  const std::vector<std::int64_t> counts = state.get_integers("counts");
+  progress_ = {counts.at(0), counts.at(1), loss[0], loss[1]};
+  schedule_.restore({loss[2], loss[3], counts.at(2)});
+  dropout_.restore(static_cast<std::uint64_t>(counts.at(3)));
+  order_ = state.get_integers("order");
+  std::istringstream(state.get_text("shuffler")) >> shuffler_;
+}
+
+MlpImpl& Training::best_network() {
+  const torch::NoGradGuard no_grad;
+  const NamedTensors tensors = named_tensors(*mlp_);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    torch::Tensor tensor = tensors[i].second;
+    tensor.copy_(best_weights_[i].second);
+  }
+  mlp_->to(torch::kCPU);
+  return *mlp_;
+}
+
+std::vector<std::pair<std::string, std::string>> Training::result() const {
+  return {{"epochs_run", std::to_string(progress_.epochs)},
+          {"best_epoch", std::to_string(progress_.best_epoch)},
+          {"train_loss", python_repr(progress_.best_training_loss)},
+          {"validation_loss", python_repr(progress_.best_validation_loss)}};
 }
 
 }  // namespace pw

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "comma_list.h"
 #include "io/json_file.h"
+#include "metrics.h"
 
 namespace pw {
 namespace {
@@ -111,6 +114,10 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
   record.hardware_rows = hardware_rows(train);
   record.data = train.files;
   record.training = options;
+  record.training.emplace_back("group_by", comma_list(train.options.group_by));
+  if (!train.options.weight_column.empty()) {
+    record.training.emplace_back("weight_column", train.options.weight_column);
+  }
   append_data_notes(train, "", record.training);
   if (test) {
     for (const DataFile& file : test->files) {
@@ -121,6 +128,28 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
   record.training.emplace_back("rows_training", std::to_string(split.training.size()));
   record.training.emplace_back("rows_validation", std::to_string(split.validation.size()));
   return record;
+}
+
+void append(const NamedValues& values, NamedValues& to) {
+  to.insert(to.end(), values.begin(), values.end());
+}
+
+void predict_validation(const OperatorModel& model, const Dataset& train, TrainingRun& run) {
+  run.validation_predictions = predicted_efficiency(model, train, run.validation_rows);
+  const LabelledMetrics metrics =
+      metrics_of_rows(train, run.validation_rows, run.validation_predictions, "validation");
+  run.record.metrics.insert(run.record.metrics.end(), metrics.begin(), metrics.end());
+}
+
+void predict_test(const OperatorModel& model, const Dataset* test, TrainingRun& run) {
+  if (test == nullptr) {
+    return;
+  }
+  std::vector<std::int64_t> rows(test->rows());
+  std::iota(rows.begin(), rows.end(), 0);
+  run.test_predictions = predicted_efficiency(model, *test, rows);
+  const LabelledMetrics metrics = metrics_of_rows(*test, rows, run.test_predictions, "test");
+  run.record.metrics.insert(run.record.metrics.end(), metrics.begin(), metrics.end());
 }
 
 }  // namespace pw

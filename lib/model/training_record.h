@@ -8,6 +8,7 @@
 #include "model/split.h"
 #include "pw/dataset.h"
 #include "pw/model_record.h"
+#include "pw/trainer.h"
 
 namespace pw {
 
@@ -26,5 +27,12 @@ Split split_dataset(const Dataset& data, double validation_fraction, std::int64_
 // The record of a model that is trained on `train` with `options`, metrics and losses still empty.
 ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValues& options,
                       const Split& split);
+
+void append(const NamedValues& values, NamedValues& to);
+
+// Predict the run's validation rows, or the test data where there is any, and append the metrics to
+// its record.
+void predict_validation(const OperatorModel& model, const Dataset& train, TrainingRun& run);
+void predict_test(const OperatorModel& model, const Dataset* test, TrainingRun& run);
 
 }  // namespace pw

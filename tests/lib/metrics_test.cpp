@@ -22,6 +22,15 @@ TEST(Metrics, FollowTheirDefinitions) {
   EXPECT_DOUBLE_EQ(m.accuracy_20_percent, 50);
 }
 
+TEST(Metrics, DurationErrorsAreThoseOfTheInverse) {
+  // Durations 2, 0.5, 0.8 and 1 times the measured ones.
+  const Metrics m = compute_metrics({0.1f, 0.8f, 0.5f, 0.5f}, {0.2f, 0.4f, 0.4f, 0.5f});
+  EXPECT_NEAR(m.duration_bias.value(), (1 - 0.5 - 0.2 + 0) / 4, 1e-6);
+  EXPECT_NEAR(m.duration_mean_relative_error.value(), 1.7 / 4, 1e-6);
+  EXPECT_NEAR(m.duration_median_relative_error.value(), 0.35, 1e-6);
+  EXPECT_NEAR(m.duration_percentile_95_relative_error.value(), 0.5 + 0.85 * 0.5, 1e-6);
+}
+
 TEST(Metrics, AccuracyIsStrict) {
   // Binary fractions, so that the error of the second row is 0.5 up to the offset of 1e-8.
   const Metrics m = compute_metrics({0.75f, 1.0f}, {0.5f, 0.5f});

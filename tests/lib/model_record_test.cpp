@@ -18,7 +18,7 @@ ModelRecord sample() {
   record.analysis = {Fa2Schedule::faithful, GemmTilePolicy::fixed_128};
   record.feature_ranges = {{1, 2.5, 1.25, 0.5}, {0.1, 1e16, 3, 4}};
   record.hardware_rows = {{"NVIDIA H100", 7}, {"NVIDIA A40", 3}};
-  record.data = {{"b.csv", "abc", 8, "own measurements"}, {"a.csv", "", 2, ""}};
+  record.data = {{"b.csv", "abc", 8, "own measurements", "ms"}, {"a.csv", "", 2, ""}};
   record.training = {{"seed", "42"}, {"epochs", "3"}};
   Metrics metrics;
   metrics.rows = 4;
@@ -28,6 +28,7 @@ ModelRecord sample() {
   metrics.accuracy_20_percent = 75;
   record.metrics = {{"validation", metrics}};
   metrics.r2 = -0.5;
+  metrics.duration_bias = -0.25;
   record.metrics.emplace_back("test: NVIDIA H100", metrics);
   return record;
 }
@@ -42,10 +43,14 @@ TEST(ModelRecord, SurvivesItsJson) {
   EXPECT_EQ(read.feature_ranges[1].max, 1e16);
   EXPECT_EQ(read.hardware_rows, sample().hardware_rows);
   EXPECT_EQ(read.data[0].source, "own measurements");
+  EXPECT_EQ(read.data[0].duration_unit, "ms");
   EXPECT_EQ(read.data[1].sha256, "");
+  EXPECT_EQ(read.data[1].duration_unit, "");
   EXPECT_EQ(read.training, sample().training);
   EXPECT_FALSE(read.metrics[0].second.r2.has_value());
   EXPECT_EQ(read.metrics[1].second.r2, -0.5);
+  EXPECT_EQ(read.metrics[1].second.duration_bias, -0.25);
+  EXPECT_FALSE(read.metrics[1].second.duration_mean_relative_error.has_value());
   EXPECT_EQ(read.metrics[1].second.accuracy_20_percent, 75);
 }
 

@@ -34,6 +34,10 @@ struct Metrics {
   double percentile_95_relative_error = 0, max_relative_error = 0;
   // Percentage of rows whose relative error is below 10, 20, 50 %.
   double accuracy_10_percent = 0, accuracy_20_percent = 0, accuracy_50_percent = 0;
+  // Of the duration: errors relative to the measured one, and the mean of the signed ones. Absent
+  // in records that were written before these were measured.
+  std::optional<double> duration_mean_relative_error, duration_median_relative_error;
+  std::optional<double> duration_percentile_95_relative_error, duration_bias;
 };
 
 // By data set and GPU: "validation", "test", "test: <GPU>".

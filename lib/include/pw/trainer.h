@@ -5,12 +5,17 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pw/dataset.h"
 #include "pw/model_record.h"
 
 namespace pw {
+
+enum class Device { cpu, cuda };
+std::string_view to_string(Device device);
+Device parse_device(std::string_view text);
 
 // Defaults are the published ones (docs/training.md gives each source).
 struct MlpOptions {
@@ -27,6 +32,7 @@ struct MlpOptions {
   double validation_fraction = 0.2;
   std::int64_t seed = 42;
   int threads = 1;
+  Device device = Device::cpu;
   // Validation rows by the published random permutation of rows instead of whole (GPU, problem)
   // groups.
   bool published_split = false;
@@ -47,13 +53,14 @@ struct RatioOptions {
   double validation_fraction = 0.2;
   std::int64_t seed = 42;
   int threads = 1;
+  Device device = Device::cpu;
   // After the validation rows have told the error, train once more on all rows and keep that.
   bool refit = true;
 };
 
 struct EpochReport {
-  std::int64_t epoch = 0;  // 0-based
-  std::int64_t epochs = 0;
+  std::int64_t epoch = 0;   // 0-based, over all fits of a run
+  std::int64_t epochs = 0;  // at most
   double train_loss = 0;
   std::optional<double> validation_loss;  // absent where none is computed in each epoch
   double learning_rate = 0, seconds = 0;
@@ -61,13 +68,52 @@ struct EpochReport {
 };
 using ProgressCallback = std::function<void(const EpochReport&)>;
 
+// What steers a run from outside and leaves no trace in its result.
+struct RunControl {
+  std::function<bool()> stop;  // asked after each epoch; true ends the run there
+  // A state that was saved by a run with the same options and data: the run continues there and
+  // ends with the same bytes as one that was never interrupted (LibTorch on one thread).
+  std::optional<std::filesystem::path> resume;
+  std::optional<std::filesystem::path> save_state;  // written now and then, and at a stop
+  std::int64_t save_every = 10;                     // epochs
+};
+
+// The network of a run, for its report.
+struct NetworkSummary {
+  std::vector<std::int64_t> hidden_widths;
+  std::int64_t members = 1;
+  std::int64_t parameters = 0;  // that are trained, of all members
+};
+
+// What a run gives beside the checkpoint.
+struct TrainingRun {
+  ModelRecord record;  // as stored
+  NetworkSummary network;
+  std::vector<EpochReport> curve;
+  std::vector<std::int64_t> validation_rows;  // in the training data
+  // overall_perf of the rows: by a fit that has not seen them, and of all rows of the test data.
+  std::vector<float> validation_predictions, test_predictions;
+  bool stopped = false;  // before its end, by RunControl::stop
+  bool saved = true;     // a checkpoint was written
+};
+
 // Fits the published network (256-128-64, ReLU, BatchNorm, dropout, sigmoid) and writes the best
-// epoch's checkpoint to `output`. `test` may be empty. Same data, options and LibTorch: same bytes.
-// Returns the record that was stored.
+// epoch's checkpoint to `output`, also of a run that was stopped. `test` may be empty. Same data,
+// options and LibTorch: same bytes.
+TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const MlpOptions& options,
+                             const std::filesystem::path& output, const ProgressCallback& progress,
+                             const RunControl& control);
+
+// Fits a log_ratio model to rows that were read as such and writes it to `output`. A run that was
+// stopped writes the fit without the validation rows if that was complete, else nothing: the
+// learning rate of one cycle leaves an unfinished network far from its final accuracy.
+TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
+                                   const RatioOptions& options, const std::filesystem::path& output,
+                                   const ProgressCallback& progress, const RunControl& control);
+
+// The same from start to end, for the record alone.
 ModelRecord train_mlp(const Dataset& train, const Dataset* test, const MlpOptions& options,
                       const std::filesystem::path& output, const ProgressCallback& progress);
-
-// Fits a log_ratio model to rows that were read as such and writes it to `output`.
 ModelRecord train_log_ratio(const Dataset& train, const Dataset* test, const RatioOptions& options,
                             const std::filesystem::path& output, const ProgressCallback& progress);
 
