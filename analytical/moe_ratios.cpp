@@ -32,7 +32,9 @@ const RatioNames& ratio_names(const MoeConfig*) {
                                    "l_sm_max_global",
                                    "l_sm_max_shared",
                                    "l_sm_max_local",
-                                   "hot"};
+                                   "hot",
+                                   "ln_ridge",
+                                   "ln_freq"};
   return names;
 }
 
@@ -84,7 +86,9 @@ RatioFeatures ratios(const MoeConfig& moe, const HardwareSpec& hardware) {
            ln_to_bound(memory.sm_max_global_cycles / freq),
            ln_to_bound(memory.sm_max_shared_cycles / freq),
            ln_to_bound(memory.sm_max_local_cycles / freq),
-           ln_to_l2(weight_bytes, hardware, -6, 4)}};
+           ln_to_l2(weight_bytes, hardware, -6, 4),
+           std::log(hardware.tensor_bf16_ops_per_cycle_sm * sms * freq / hardware.memory_bandwidth),
+           std::log(freq)}};
 }
 
 }  // namespace pw

@@ -1,20 +1,25 @@
 #include "app.h"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "config_file.h"
 #include "pw/fields.h"
 
 namespace pw {
 
 int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments = with_config_file(app, {argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // the order that this parse() takes
+    app.parse(std::move(arguments));
+    return body();
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsageError;
-  }
-  try {
-    return body();
   } catch (const DataError& error) {
     std::cerr << app.get_name() << ": " << error.what() << '\n';
     return kBadData;

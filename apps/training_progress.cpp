@@ -1,7 +1,10 @@
 #include "training_progress.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <string>
+#include <utility>
 
 #include <unistd.h>
 
@@ -56,23 +59,46 @@ void print_metrics(std::ostream& stream, const LabelledMetrics& metrics) {
     width = std::max(width, label.size());
   }
   const std::string padding(width, ' ');
-  stream << padding << "    rows  mean %  median %  95th %     max %  <10 %  <20 %  <50 %\n";
+  stream << padding << "         | error of overall_perf, %             share of rows, %     "
+         << "| error of the duration, %\n"
+         << padding << "    rows |   mean  median   95th      max   <10 %  <20 %  <50 %"
+         << " |   mean  median   95th    bias\n";
   for (const auto& [label, m] : metrics) {
     stream << label << padding.substr(label.size())
-           << formatted("%8lld %7.2f %9.2f %7.2f %9.2f %6.1f %6.1f %6.1f\n",
+           << formatted("%8lld | %6.2f %7.2f %6.2f %8.2f  %6.1f %6.1f %6.1f |",
                         static_cast<long long>(m.rows), 100 * m.mean_relative_error,
                         100 * m.median_relative_error, 100 * m.percentile_95_relative_error,
                         100 * m.max_relative_error, m.accuracy_10_percent, m.accuracy_20_percent,
                         m.accuracy_50_percent);
+    for (const auto& [format, value] : {std::pair{" %6.2f", m.duration_mean_relative_error},
+                                        {" %7.2f", m.duration_median_relative_error},
+                                        {" %6.2f", m.duration_percentile_95_relative_error},
+                                        {" %+7.2f", m.duration_bias}}) {
+      stream << (value ? formatted(format, 100 * *value) : std::string("       -"));
+    }
+    stream << '\n';
   }
+}
+
+std::string local_time_stamp() {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(
+                                now - std::chrono::system_clock::from_time_t(seconds))
+                                .count();
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &local);
+  return text + formatted(".%06lld", static_cast<long long>(microseconds));
 }
 
 TrainingProgress::TrainingProgress(std::ostream& stream)
     : stream_(stream), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void TrainingProgress::show(const EpochReport& report) {
-  if (report.epoch < last_.epoch) {  // the next fit of the same run
-    start_ = Clock::now();
+  if (!first_) {
+    first_ = report;
   }
   last_ = report;
   if (report.best) {
@@ -89,14 +115,18 @@ std::string TrainingProgress::validation() const {
   if (!last_.validation_loss) {
     return "";
   }
-  return formatted(", validation %.5f (best %.5f at %lld)", *last_.validation_loss,
-                   best_.validation_loss.value_or(0), static_cast<long long>(best_.epoch + 1));
+  std::string text = formatted(", validation %.5f", *last_.validation_loss);
+  if (best_) {  // a resumed run may have had its best before
+    text += formatted(" (best %.5f at %lld)", *best_->validation_loss,
+                      static_cast<long long>(best_->epoch + 1));
+  }
+  return text;
 }
 
 void TrainingProgress::print() {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  const auto done = static_cast<double>(last_.epoch + 1);
-  const double left = seconds / done * static_cast<double>(last_.epochs) - seconds;
+  const double seconds_per_epoch = seconds / static_cast<double>(last_.epoch + 1 - first_->epoch);
+  const double left = seconds_per_epoch * static_cast<double>(last_.epochs - last_.epoch - 1);
   printed_epoch_ = last_.epoch;
   stream_ << (on_terminal_ ? "\r\x1b[K" : "")
           << formatted("epoch %lld of at most %lld: loss %.5f",
@@ -109,14 +139,11 @@ void TrainingProgress::print() {
 }
 
 void TrainingProgress::finish() {
-  if (printed_epoch_ != last_.epoch) {
+  if (first_ && printed_epoch_ != last_.epoch) {
     print();
   }
   if (on_terminal_) {
     stream_ << '\n';
-  }
-  if (last_.validation_loss) {
-    stream_ << "kept epoch " << best_.epoch + 1 << " of " << last_.epoch + 1 << std::endl;
   }
 }
 

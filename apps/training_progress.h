@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -15,6 +16,9 @@ void print_data_summary(std::ostream& stream, const Dataset& data, const char* w
 
 // A table of how well a model predicts, one line per part.
 void print_metrics(std::ostream& stream, const LabelledMetrics& metrics);
+
+// "2026-11-30T06:47:01.123456", local time.
+std::string local_time_stamp();
 
 // One line that is written over and over when stderr is a terminal, else a line every few seconds.
 class TrainingProgress {
@@ -32,8 +36,8 @@ class TrainingProgress {
 
   std::ostream& stream_;
   bool on_terminal_;
+  std::optional<EpochReport> first_, best_;
   EpochReport last_;
-  EpochReport best_;
   std::int64_t printed_epoch_ = -1;
   Clock::time_point start_ = Clock::now();
   Clock::time_point next_ = start_;

@@ -25,6 +25,8 @@ std::string to_json_text(const Json& value);
 
 // Python's repr of a finite double.
 std::string python_repr(double value);
+// The same for a float: the shortest decimal that parses back to this float.
+std::string float32_repr(float value);
 // `value` correctly rounded to `decimals` places (ties on the exact binary value go to even).
 double round_decimals(double value, int decimals);
 

@@ -50,19 +50,13 @@ void append_value(const Json& value, std::size_t indent, std::string& out) {
   }
 }
 
-}  // namespace
-
-std::string to_json_text(const Json& value) {
-  std::string text;
-  append_value(value, 0, text);
-  return text;
-}
-
-std::string python_repr(double value) {
-  require_finite(value);
+// The shortest decimal that parses back to the same float or double.
+template <class Number>
+std::string shortest_text(Number value) {
+  require_finite(static_cast<double>(value));
   constexpr double kSmallestFixed = 1e-4;
   constexpr double kSmallestLarge = 1e16;
-  const double size = std::fabs(value);
+  const double size = std::fabs(static_cast<double>(value));
   const bool fixed = value == 0 || (size >= kSmallestFixed && size < kSmallestLarge);
   std::array<char, 32> buffer;
   const auto format = fixed ? std::chars_format::fixed : std::chars_format::scientific;
@@ -71,6 +65,18 @@ std::string python_repr(double value) {
   if (fixed && text.find('.') == std::string::npos) text += ".0";
   return text;
 }
+
+}  // namespace
+
+std::string to_json_text(const Json& value) {
+  std::string text;
+  append_value(value, 0, text);
+  return text;
+}
+
+std::string python_repr(double value) { return shortest_text(value); }
+
+std::string float32_repr(float value) { return shortest_text(value); }
 
 double round_decimals(double value, int decimals) {
   require_finite(value);

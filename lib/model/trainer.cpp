@@ -66,7 +66,7 @@ TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const Ml
   TrainingRun run;
   run.record = record_of(train, test, options_of(options), split);
   run.validation_rows = split.validation;
-  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.curve = run_epochs(training, run.record, progress, control);
   run.stopped = !training.finished();
   append(training.result(), run.record.training);
   if (run.stopped) {
@@ -74,7 +74,7 @@ TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const Ml
   }
 
   const MlpImpl& network = training.best_network();
-  run.network = {network.hidden_widths(), 1, parameters_of(network)};
+  run.network = {network.hidden_widths(), 1, options.dropout, parameters_of(network)};
   const torch::jit::Module script = to_torch_script(network);
   const ScriptModel model(script, run.record, output.string());
   predict_validation(model, train, run);

@@ -14,9 +14,9 @@ namespace pw {
 // do not exceed, a ceiling. It is the quantile 1 - 0.8 of the duration.
 struct QuantileOptions {
   std::vector<double> quantiles = {0.8};  // the first one is the model's output
-  // Shares of the training rows, whole problems: those that the quantiles are calibrated on, and
-  // (RatioOptions::validation_fraction) those that tell the coverage.
-  double calibration_fraction = 0.2;
+  // In so many parts, whole problems each, the rows are predicted by fits that have not seen them.
+  // The calibration and the reported coverage come from these predictions.
+  std::int64_t calibration_folds = 5;
   // Where the data set has groups to hold out: in how many parts they are held out in turn.
   std::int64_t hold_out_folds = 4;
 };
@@ -28,9 +28,10 @@ ModelRecord train_mlp_quantile(const Dataset& train, double quantile, const MlpO
                                const std::filesystem::path& output,
                                const ProgressCallback& progress);
 
-// Several quantiles of ln(duration / bound) in one ensemble whose outputs cannot cross, each
-// shifted so that it holds on calibration rows. The record has the coverage on held-out rows and,
-// where the data set has groups to hold out, on rows of groups that the fit has not seen.
+// Several quantiles of ln(duration / bound) in one ensemble whose outputs cannot cross, each shifted
+// so that it holds on rows that a fit has not seen. The record has the coverage on held-out rows
+// and, where the data set has groups to hold out, on rows of groups that a fit has not seen. Of the
+// options validation_fraction and refit are not used.
 ModelRecord train_log_ratio_quantiles(const Dataset& train, const RatioOptions& options,
                                       const QuantileOptions& quantiles,
                                       const std::filesystem::path& output,

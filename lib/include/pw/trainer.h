@@ -82,6 +82,7 @@ struct RunControl {
 struct NetworkSummary {
   std::vector<std::int64_t> hidden_widths;
   std::int64_t members = 1;
+  double dropout = 0;
   std::int64_t parameters = 0;  // that are trained, of all members
 };
 

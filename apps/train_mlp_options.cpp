@@ -1,0 +1,187 @@
+#include "train_mlp_options.h"
+
+#include <sstream>
+
+#include "config_file.h"
+
+namespace pw {
+namespace {
+
+void add_model_options(CLI::App& command, MlpArguments& options) {
+  command
+      .add_option("--preset", options.preset,
+                  "published: the original's network and features; recommended: an ensemble on "
+                  "dimensionless features (docs/training.md)")
+      ->check(CLI::IsMember({"published", "recommended"}))
+      ->capture_default_str()
+      ->group("Model");
+  command
+      .add_flag("--published-rules", options.published_rules,
+                "As the original: validation rows drawn by row, published FA2 schedule")
+      ->group("Model");
+}
+
+void add_run_options(CLI::App& command, MlpArguments& options) {
+  const std::string group = "Run";
+  command.add_option("--output", options.output, "Checkpoint to write")
+      ->type_name("FILE")
+      ->required()
+      ->group(group);
+  command
+      .add_option("--report", options.report,
+                  "Write metadata.json, loss_curve.csv and worst_cases_top100.csv there")
+      ->type_name("FOLDER")
+      ->group(group);
+  command
+      .add_option("--save-state", options.control.save_state,
+                  "Keep there what is needed to resume, now and then and when stopped by Ctrl-C")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--every", options.control.save_every, "Epochs between two saved states")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--resume", options.control.resume,
+                  "Go on from a saved state, with the same options and data")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+std::string default_text(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+// Options of training: for both presets, or for one, which is then remembered to refuse it with the
+// other.
+class TrainingOptions {
+ public:
+  TrainingOptions(CLI::App& command, MlpArguments& options)
+      : command_(command), options_(options) {}
+
+  template <class T>
+  void both(const char* name, T MlpOptions::*published, T RatioOptions::*recommended,
+            const std::string& description) {
+    const std::string defaults =
+        " (" + default_text(static_cast<double>(MlpOptions{}.*published)) + "; recommended " +
+        default_text(static_cast<double>(RatioOptions{}.*recommended)) + ")";
+    MlpArguments& options = options_;
+    command_
+        .add_option_function<T>(
+            name,
+            [&options, published, recommended](const T& value) {
+              options.mlp.*published = value;
+              options.ratio.*recommended = value;
+            },
+            description + defaults)
+        ->group("Training");
+  }
+
+  template <class T>
+  void published(const char* name, T MlpOptions::*member, const std::string& description) {
+    one(name, options_.mlp, member, options_.of_published_preset,
+        description + " (" + default_text(static_cast<double>(MlpOptions{}.*member)) + ")",
+        "Training, preset published");
+  }
+
+  template <class T>
+  void recommended(const char* name, T RatioOptions::*member, const std::string& description) {
+    one(name, options_.ratio, member, options_.of_recommended_preset, description,
+        "Training, preset recommended");
+  }
+
+ private:
+  template <class Struct, class T>
+  void one(const char* name, Struct& values, T Struct::*member, std::string& used,
+           const std::string& description, const char* group) {
+    command_
+        .add_option_function<T>(
+            name,
+            [&values, &used, member, name](const T& value) {
+              values.*member = value;
+              used = name;
+            },
+            description)
+        ->group(group);
+  }
+
+  CLI::App& command_;
+  MlpArguments& options_;
+};
+
+void add_training_options(CLI::App& command, MlpArguments& options) {
+  TrainingOptions add(command, options);
+  using M = MlpOptions;
+  using R = RatioOptions;
+  add.both("--epochs", &M::epochs, &R::epochs, "At most so many epochs");
+  add.both("--batch-size", &M::batch_size, &R::batch_size, "Rows per step");
+  add.both("--learning-rate", &M::learning_rate, &R::learning_rate,
+           "AdamW learning rate: at the start; recommended: at the top of one cycle");
+  add.both("--weight-decay", &M::weight_decay, &R::weight_decay, "AdamW decoupled weight decay");
+  add.both("--clip-norm", &M::clip_norm, &R::clip_norm, "Gradient clipping, global L2 norm");
+  add.both("--validation-fraction", &M::validation_fraction, &R::validation_fraction,
+           "Share of the training rows, whole problems per GPU");
+  add.both("--seed", &M::seed, &R::seed, "Of split, initial weights, order and noise");
+  add.both("--threads", &M::threads, &R::threads,
+           "LibTorch threads; another number gives other last digits");
+  command
+      .add_option_function<std::string>(
+          "--device",
+          [&options](const std::string& text) {
+            options.mlp.device = options.ratio.device = parse_device(text);
+          },
+          "Where the network is trained (cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->group("Training");
+  add.published("--dropout", &M::dropout, "Dropout after each block");
+  add.published("--scheduler-factor", &M::scheduler_factor, "Learning rate drop on a plateau");
+  add.published("--scheduler-patience", &M::scheduler_patience,
+                "Epochs without progress before a drop");
+  add.published("--min-learning-rate", &M::min_learning_rate, "Learning rate at which drops end");
+  add.published("--patience", &M::early_stopping_patience,
+                "Epochs without progress before the end");
+  command
+      .add_flag("--published-split", options.mlp.published_split,
+                "Draw validation rows by row; by default by whole problems per GPU")
+      ->group("Training, preset published");
+  add.recommended("--members", &R::members, "Networks whose mean is the model (3)");
+  add.recommended("--hidden", &R::hidden_widths, "Widths of the hidden layers (128 128 64)");
+  add.recommended("--input-noise", &R::input_noise,
+                  "Noise on standardised inputs, standard deviation (0.05)");
+  add.recommended("--warm-up", &R::warm_up, "Share of the steps before the maximum rate (0.1)");
+  command
+      .add_flag_function(
+          "--no-refit", [&options](std::int64_t) { options.ratio.refit = false; },
+          "Keep the fit without the validation rows instead of one on all rows")
+      ->group("Training, preset recommended");
+}
+
+}  // namespace
+
+void add_mlp_options(CLI::App& command, MlpArguments& arguments) {
+  add_config_option(command);
+  add_training_data_options(command, arguments.data);
+  add_model_options(command, arguments);
+  add_training_options(command, arguments);
+  add_run_options(command, arguments);
+}
+
+void settle_mlp_options(MlpArguments& arguments) {
+  const std::string& foreign =
+      arguments.recommended() ? arguments.of_published_preset : arguments.of_recommended_preset;
+  if (!foreign.empty()) {
+    throw DataError(foreign + " does not belong to --preset " + arguments.preset +
+                    ": leave it out or choose the other preset");
+  }
+  if (arguments.published_rules) {
+    arguments.data.fa2_schedule = to_string(Fa2Schedule::published);
+    arguments.mlp.published_split = true;
+  }
+  if (arguments.mlp.published_split && !arguments.data.group_by.empty()) {
+    throw DataError(
+        "--group-by has no effect on the published split by row: leave out one of them");
+  }
+}
+
+}  // namespace pw

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "pw/trainer.h"
+#include "training_data.h"
+
+namespace pw {
+
+// The command line of `pw-train mlp`.
+struct MlpArguments {
+  TrainingDataArguments data;
+  std::filesystem::path output;
+  std::optional<std::filesystem::path> report;
+  bool published_rules = false;
+  std::string preset = "published";
+  MlpOptions mlp;
+  RatioOptions ratio;
+  RunControl control;
+  std::string of_published_preset, of_recommended_preset;  // an option that was given, or empty
+
+  bool recommended() const { return preset == "recommended"; }
+};
+
+void add_mlp_options(CLI::App& command, MlpArguments& arguments);
+
+// Throws DataError for options that do not go together, then lets --published-rules set what it
+// stands for.
+void settle_mlp_options(MlpArguments& arguments);
+
+}  // namespace pw
