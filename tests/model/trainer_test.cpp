@@ -10,7 +10,9 @@
 
 #include "io/files.h"
 #include "pw/checkpoint.h"
+#include "support/error_of.h"
 #include "support/synthetic_gemm.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
