@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
     return app.exit(error) == 0 ? kDone : kUsageError;
   } catch (const DataError& error) {
     std::cerr << app.get_name() << ": " << error.what() << '\n';
+    return kBadData;
+  } catch (const std::overflow_error& error) {  // sizes of a problem, see pw/int_math.h
+    std::cerr << app.get_name() << ": " << error.what() << ", expected smaller numbers\n";
     return kBadData;
   } catch (const std::exception& error) {
     std::cerr << app.get_name() << ": internal error: " << error.what() << '\n';
