@@ -34,6 +34,7 @@ constexpr OptionalMetricField kOptionalMetricFields[] = {
     {"duration_median_relative_error", &Metrics::duration_median_relative_error},
     {"duration_percentile_95_relative_error", &Metrics::duration_percentile_95_relative_error},
     {"duration_bias", &Metrics::duration_bias},
+    {"duration_accuracy_10_percent", &Metrics::duration_accuracy_10_percent},
 };
 
 Json metrics_json(const Metrics& metrics) {

@@ -1,23 +1,27 @@
 #include "pw/quantile_trainer.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include <torch/torch.h>
 
 #include "io/files.h"
 #include "io/json_file.h"
+#include "comma_list.h"
 #include "metrics.h"
-#include "model/cross_validation.h"
 #include "model/quantile_coverage.h"
 #include "model/quantile_net.h"
 #include "model/ratio_training.h"
 #include "model/script_model.h"
 #include "model/threads.h"
+#include "model/training.h"
 #include "model/training_record.h"
+#include "pw/cross_validation.h"
 
 namespace pw {
 namespace {
+
+constexpr char kHeldOut[] = "held out";
 
 void check_quantile(double quantile) { check_between("quantile", quantile, 0.001, 0.999); }
 
@@ -40,165 +44,210 @@ torch::Tensor gpus_of(const Dataset& data, const std::vector<std::int64_t>& rows
   return torch::tensor(gpus, torch::kInt64);
 }
 
-// An ensemble that was fitted, before its calibration.
-struct FittedEnsemble {
-  std::vector<RatioNet> members;
-  RatioScaling scaling;
-};
-
-// Fits quantiles to parts of one data set.
-class QuantileFit {
- public:
-  QuantileFit(const Dataset& data, const RatioOptions& options, const QuantileOptions& quantiles,
-              const ProgressCallback& progress)
-      : data_(data),
-        options_(options),
-        quantiles_(sorted_quantiles(quantiles)),
-        progress_(progress) {
-    main_ = std::find(quantiles_.begin(), quantiles_.end(), quantiles.quantiles.front()) -
-            quantiles_.begin();
+std::vector<double> levels_of(const std::vector<double>& quantiles) {
+  std::vector<double> levels;  // of the duration
+  for (const double quantile : quantiles) {
+    levels.push_back(1 - quantile);
   }
+  return levels;
+}
 
-  FittedEnsemble fit(const std::vector<std::int64_t>& rows) const {
-    const RatioPart part = make_ratio_part(data_, rows);
-    const RatioScaling scaling = scaling_of(part, kClipShare);
-    std::vector<double> levels;  // of the duration
-    for (const double quantile : quantiles_) {
-      levels.push_back(1 - quantile);
-    }
-    return {fit_ensemble(part, scaling, options_, progress_, levels), scaling};
-  }
-
-  // The outputs before calibration, [rows, quantiles].
-  torch::Tensor predict(const FittedEnsemble& ensemble,
-                        const std::vector<std::int64_t>& rows) const {
-    const torch::NoGradGuard no_grad;
-    return ensemble_script(ensemble.members, ensemble.scaling)
-        .get_method("ensemble_mean")({make_ratio_part(data_, rows).features})
-        .toTensor();
-  }
-
-  // The ensemble with calibrated outputs. `predicted`: for these rows, by ensembles that had not
-  // seen them.
-  torch::jit::Module calibrated(const FittedEnsemble& ensemble, const torch::Tensor& predicted,
-                                const std::vector<std::int64_t>& rows) const {
-    const RatioPart part = make_ratio_part(data_, rows);
-    return quantile_script(
-        ensemble.members, ensemble.scaling,
-        calibrate(part.features, predicted, part.targets, gpus_of(data_, rows), quantiles_), main_);
-  }
-
-  const std::vector<double>& quantiles() const { return quantiles_; }
-  double output_quantile() const { return quantiles_[static_cast<std::size_t>(main_)]; }
-
- private:
-  const Dataset& data_;
-  const RatioOptions& options_;
-  std::vector<double> quantiles_;
-  std::int64_t main_ = 0;
-  const ProgressCallback& progress_;
-};
+std::string label_of_unseen(const Dataset& data) {
+  return "unseen " + comma_list(data.options.hold_out_by);
+}
 
 // Cross-conformal calibration: each row is predicted by an ensemble that has not seen its problem,
 // and the shifts of the final ensemble come from these predictions of all rows.
-struct CrossPrediction {
-  std::vector<Fold> folds;
-  std::vector<FittedEnsemble> ensembles;  // of the folds
-  torch::Tensor predicted;                // [rows, quantiles]
+class QuantileTraining {
+ public:
+  QuantileTraining(const Dataset& data, const RatioOptions& options,
+                   const QuantileOptions& quantiles)
+      : data_(data),
+        quantiles_(sorted_quantiles(quantiles)),
+        main_(std::find(quantiles_.begin(), quantiles_.end(), quantiles.quantiles.front()) -
+              quantiles_.begin()),
+        folds_(group_folds(data.problem, quantiles.calibration_folds, options.seed)) {
+    for (const Fold& fold : folds_) {
+      rows_of_fits_.push_back(fold.training);
+    }
+    if (!data.hold_out_group.empty()) {
+      hold_out_folds_ = group_folds(data.hold_out_group, quantiles.hold_out_folds, options.seed);
+    }
+    for (const Fold& fold : hold_out_folds_) {
+      calibration_of_hold_out_.push_back(split_groups_of(
+          data.problem, fold.training, 1 / static_cast<double>(quantiles.calibration_folds), options.seed));
+      rows_of_fits_.push_back(calibration_of_hold_out_.back().training);
+    }
+    rows_of_fits_.push_back(all_rows(data));
+    training_.emplace(data, rows_of_fits_, options, levels_of(quantiles_));
+  }
+
+  EnsembleTraining& training() { return *training_; }
+  const std::vector<double>& quantiles() const { return quantiles_; }
+  double output_quantile() const { return quantiles_[static_cast<std::size_t>(main_)]; }
+
+  // Of the complete training.
+  void evaluate(ModelRecord& record);
+  torch::jit::Module final_script() const {
+    return calibrated(rows_of_fits_.size() - 1, predicted_, rows_of_fits_.back());
+  }
+
+ private:
+  torch::Tensor predict(std::size_t fit, const std::vector<std::int64_t>& rows) const;
+  torch::jit::Module calibrated(std::size_t fit, const torch::Tensor& predicted,
+                                const std::vector<std::int64_t>& rows) const;
+  void evaluate_folds(ModelRecord& record) const;
+  void evaluate_unseen_groups(ModelRecord& record) const;
+
+  const Dataset& data_;
+  std::vector<double> quantiles_;
+  std::int64_t main_;  // which of the quantiles is the output
+  std::vector<Fold> folds_, hold_out_folds_;
+  std::vector<Split> calibration_of_hold_out_;
+  std::vector<std::vector<std::int64_t>> rows_of_fits_;  // folds, folds of groups, all rows
+  std::optional<EnsembleTraining> training_;
+  torch::Tensor predicted_;  // [rows, quantiles], before calibration, by the fold without the row
 };
 
-CrossPrediction cross_predict(const Dataset& data, const QuantileFit& fit, std::int64_t folds,
-                              std::int64_t seed) {
-  CrossPrediction cross{group_folds(data.problem, folds, seed), {}, {}};
-  cross.predicted = torch::empty({static_cast<std::int64_t>(data.rows()),
-                                  static_cast<std::int64_t>(fit.quantiles().size())});
-  for (const Fold& fold : cross.folds) {
-    cross.ensembles.push_back(fit.fit(fold.training));
-    cross.predicted.index_put_({torch::tensor(fold.unseen)},
-                               fit.predict(cross.ensembles.back(), fold.unseen));
-  }
-  return cross;
+torch::Tensor QuantileTraining::predict(std::size_t fit,
+                                        const std::vector<std::int64_t>& rows) const {
+  const torch::NoGradGuard no_grad;
+  return ensemble_script(training_->members(fit), training_->scaling(fit))
+      .get_method("ensemble_mean")({make_ratio_part(data_, rows).features})
+      .toTensor();
 }
 
-// How the model does on rows that neither the fit nor the calibration has seen: each fold's
-// ensemble, calibrated on the other folds.
-void evaluate_folds(const Dataset& data, const QuantileFit& fit, const CrossPrediction& cross,
-                    ModelRecord& record) {
+// `predicted`: for these rows, by ensembles that have not seen them.
+torch::jit::Module QuantileTraining::calibrated(std::size_t fit, const torch::Tensor& predicted,
+                                                const std::vector<std::int64_t>& rows) const {
+  const RatioPart part = make_ratio_part(data_, rows);
+  return quantile_script(
+      training_->members(fit), training_->scaling(fit),
+      calibrate(part.features, predicted, part.targets, gpus_of(data_, rows), quantiles_), main_);
+}
+
+void QuantileTraining::evaluate(ModelRecord& record) {
+  predicted_ = torch::empty({static_cast<std::int64_t>(data_.rows()),
+                             static_cast<std::int64_t>(quantiles_.size())});
+  for (std::size_t i = 0; i < folds_.size(); ++i) {
+    predicted_.index_put_({torch::tensor(folds_[i].unseen)}, predict(i, folds_[i].unseen));
+  }
+  evaluate_folds(record);
+  evaluate_unseen_groups(record);
+}
+
+// Rows that neither fit nor calibration has seen: each fold's ensemble, calibrated on the others.
+void QuantileTraining::evaluate_folds(ModelRecord& record) const {
   std::vector<LabelledCoverage> coverage;
   std::vector<std::int64_t> rows;
   std::vector<float> predicted;
-  for (std::size_t i = 0; i < cross.folds.size(); ++i) {
-    const Fold& fold = cross.folds[i];
-    const torch::Tensor others =
-        cross.predicted.index_select(0, torch::tensor(fold.training, torch::kInt64));
-    const ScriptModel model(fit.calibrated(cross.ensembles[i], others, fold.training), record,
-                            "fold");
-    coverage.push_back(coverage_of_rows(model, data, fold.unseen, "held out"));
-    const std::vector<float> part = predicted_efficiency(model, data, fold.unseen);
+  for (std::size_t i = 0; i < folds_.size(); ++i) {
+    const Fold& fold = folds_[i];
+    const torch::Tensor others = predicted_.index_select(0, torch::tensor(fold.training));
+    const ScriptModel model(calibrated(i, others, fold.training), record, "fold");
+    coverage.push_back(coverage_of_rows(model, data_, fold.unseen, kHeldOut));
+    const std::vector<float> part = predicted_efficiency(model, data_, fold.unseen);
     rows.insert(rows.end(), fold.unseen.begin(), fold.unseen.end());
     predicted.insert(predicted.end(), part.begin(), part.end());
   }
   record.coverage = pooled(coverage);
-  record.metrics = metrics_of_rows(data, rows, predicted, "held out");
+  record.metrics = metrics_of_rows(data_, rows, predicted, kHeldOut);
 }
 
-// Coverage on groups that neither has seen, each group in one of the folds.
-LabelledCoverage coverage_of_unseen_groups(const Dataset& data, const QuantileFit& fit,
-                                           const QuantileOptions& options, std::int64_t seed,
-                                           const ModelRecord& record) {
-  std::string label = "unseen";
-  for (const std::string& column : data.options.hold_out_by) {
-    label += (label == "unseen" ? " " : ",") + column;
-  }
+// Groups that neither has seen, each group in one of the folds.
+void QuantileTraining::evaluate_unseen_groups(ModelRecord& record) const {
   std::vector<LabelledCoverage> parts;
-  for (const Fold& fold : group_folds(data.hold_out_group, options.hold_out_folds, seed)) {
-    const Split split = split_problems(
-        data, fold.training, 1 / static_cast<double>(options.calibration_folds), seed);
-    const FittedEnsemble ensemble = fit.fit(split.training);
-    const ScriptModel model(
-        fit.calibrated(ensemble, fit.predict(ensemble, split.validation), split.validation), record,
-        "fold");
-    parts.push_back(coverage_of_rows(model, data, fold.unseen, label));
+  for (std::size_t i = 0; i < hold_out_folds_.size(); ++i) {
+    const std::vector<std::int64_t>& rows = calibration_of_hold_out_[i].validation;
+    const std::size_t fit = folds_.size() + i;
+    const ScriptModel model(calibrated(fit, predict(fit, rows), rows), record, "fold");
+    parts.push_back(
+        coverage_of_rows(model, data_, hold_out_folds_[i].unseen, label_of_unseen(data_)));
   }
-  return pooled(parts);
+  const LabelledCoverage unseen = pooled(parts);
+  record.coverage.insert(record.coverage.end(), unseen.begin(), unseen.end());
 }
 
-std::vector<std::int64_t> all_rows(const Dataset& data) {
-  std::vector<std::int64_t> rows(data.rows());
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
+// Options that the quantile models have no use for.
+NamedValues without(const std::vector<std::string>& names, NamedValues values) {
+  values.erase(std::remove_if(values.begin(), values.end(),
+                              [&](const auto& value) {
+                                return std::count(names.begin(), names.end(), value.first) > 0;
+                              }),
+               values.end());
+  return values;
 }
 
 }  // namespace
 
-ModelRecord train_log_ratio_quantiles(const Dataset& train, const RatioOptions& options,
-                                      const QuantileOptions& quantiles,
+TrainingRun run_mlp_quantile_training(const Dataset& train, const MlpOptions& options,
                                       const std::filesystem::path& output,
-                                      const ProgressCallback& progress) {
+                                      const ProgressCallback& progress, const RunControl& control) {
+  check_options(options);
+  check_quantile(options.quantile.value());
+  set_torch_threads(options.threads);
+  torch::manual_seed(static_cast<std::uint64_t>(options.seed));
+  const Split split{all_rows(train), {}};
+  Training training(train, make_part(train, split.training), make_part(train, {}), options);
+  TrainingRun run;
+  run.record = record_of(train, nullptr,
+                         without({"scheduler_factor", "scheduler_patience", "min_learning_rate",
+                                  "early_stopping_patience", "validation_fraction", "split"},
+                                 options_of(options)),
+                         split);
+  run.record.quantiles = {*options.quantile};
+  run.record.output_quantile = options.quantile;
+  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.stopped = !training.finished();
+  append(training.result(), run.record.training);
+  if (run.stopped) {
+    run.record.training.emplace_back("stopped", "on request, before the end");
+  }
+  const MlpImpl& network = training.best_network();
+  run.network = {network.hidden_widths(), 1, options.dropout, parameters_of(network)};
+  const torch::jit::Module script = to_torch_script(network);
+  const ScriptModel model(script, run.record, output.string());
+  run.record.metrics = evaluate_model(model, train, "training");
+  run.record.coverage = evaluate_coverage(model, train, "training");
+  write_file_atomic(output, checkpoint_bytes(script, run.record));
+  return run;
+}
+
+TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOptions& options,
+                                            const QuantileOptions& quantiles,
+                                            const std::filesystem::path& output,
+                                            const ProgressCallback& progress,
+                                            const RunControl& control) {
   check_options(options);
   check_at_least("calibration_folds", quantiles.calibration_folds, 2);
   check_at_least("hold_out_folds", quantiles.hold_out_folds, 2);
   set_torch_threads(options.threads);
-  const QuantileFit fit(train, options, quantiles, progress);
-  ModelRecord record = record_of(train, nullptr, options_of(options), {all_rows(train), {}});
-  record.quantiles = fit.quantiles();
-  record.output_quantile = fit.output_quantile();
-  record.training.emplace_back("calibration_folds", std::to_string(quantiles.calibration_folds));
-
-  const CrossPrediction cross =
-      cross_predict(train, fit, quantiles.calibration_folds, options.seed);
-  evaluate_folds(train, fit, cross, record);
+  QuantileTraining training(train, options, quantiles);
+  TrainingRun run;
+  run.record = record_of(train, nullptr,
+                         without({"validation_fraction", "refit"}, options_of(options)),
+                         {all_rows(train), {}});
+  run.record.quantiles = training.quantiles();
+  run.record.output_quantile = training.output_quantile();
+  run.record.training.emplace_back("calibration_folds",
+                                   std::to_string(quantiles.calibration_folds));
   if (!train.hold_out_group.empty()) {
-    const LabelledCoverage unseen =
-        coverage_of_unseen_groups(train, fit, quantiles, options.seed, record);
-    record.coverage.insert(record.coverage.end(), unseen.begin(), unseen.end());
-    record.training.emplace_back("hold_out_folds", std::to_string(quantiles.hold_out_folds));
+    run.record.training.emplace_back("hold_out_by", comma_list(train.options.hold_out_by));
+    run.record.training.emplace_back("hold_out_folds", std::to_string(quantiles.hold_out_folds));
   }
-  const std::vector<std::int64_t> rows = all_rows(train);
-  const torch::jit::Module script = fit.calibrated(fit.fit(rows), cross.predicted, rows);
-  const ScriptModel checked(script, record, output.string());
-  write_file_atomic(output, checkpoint_bytes(script, record));
-  return record;
+  run.network = {options.hidden_widths, options.members, 0, training.training().parameters()};
+  run.curve = run_epochs(training.training(), record_json(run.record), progress, control);
+  run.stopped = run.saved = false;
+  if (!training.training().finished()) {
+    run.stopped = true;
+    return run;
+  }
+  training.evaluate(run.record);
+  const torch::jit::Module script = training.final_script();
+  const ScriptModel checked(script, run.record, output.string());
+  write_file_atomic(output, checkpoint_bytes(script, run.record));
+  run.saved = true;
+  return run;
 }
 
 }  // namespace pw
