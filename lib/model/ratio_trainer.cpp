@@ -77,7 +77,7 @@ TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
   run.record = record_of(train, test, options_of(options), split);
   run.validation_rows = split.validation;
   run.network = {options.hidden_widths, options.members, 0, training.parameters()};
-  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.curve = run_epochs(training, run.record, progress, control);
   run.stopped = !training.finished();
   run.saved = training.complete_fits() > 0;
   if (!run.saved) {

@@ -63,7 +63,7 @@ TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const Ml
   TrainingRun run;
   run.record = record_of(train, test, options_of(options), split);
   run.validation_rows = split.validation;
-  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.curve = run_epochs(training, run.record, progress, control);
   run.stopped = !training.finished();
   append(training.result(), run.record.training);
   if (run.stopped) {

@@ -249,6 +249,7 @@ void Training::load(const TrainingState& state) {
   const std::vector<std::int64_t> counts = state.get_integers("counts");
   progress_ = {counts.at(0), counts.at(1), loss[0], loss[1]};
   schedule_.restore({loss[2], loss[3], counts.at(2)});
+  set_learning_rate(optimizer_, schedule_.learning_rate());  // LibTorch 1.13 does not load it
   dropout_.restore(static_cast<std::uint64_t>(counts.at(3)));
   order_ = state.get_integers("order");
   std::istringstream(state.get_text("shuffler")) >> shuffler_;

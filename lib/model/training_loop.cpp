@@ -7,9 +7,9 @@
 namespace pw {
 namespace {
 
-void save_state(const EpochTraining& training, const std::string& run,
+void save_state(const EpochTraining& training, const ModelRecord& record,
                 const std::vector<EpochReport>& curve, const std::filesystem::path& path) {
-  TrainingState state(run);
+  TrainingState state(record_json(record));
   training.save(state);
   put_curve(state, curve);
   state.save(path);
@@ -17,12 +17,12 @@ void save_state(const EpochTraining& training, const std::string& run,
 
 }  // namespace
 
-std::vector<EpochReport> run_epochs(EpochTraining& training, const std::string& run,
+std::vector<EpochReport> run_epochs(EpochTraining& training, const ModelRecord& record,
                                     const ProgressCallback& progress, const RunControl& control) {
   check_at_least("save_every", control.save_every, 1);
   std::vector<EpochReport> curve;
   if (control.resume) {
-    const TrainingState state = TrainingState::load(*control.resume, run);
+    const TrainingState state = TrainingState::load(*control.resume, record_json(record));
     training.load(state);
     curve = take_curve(state);
   }
@@ -39,7 +39,7 @@ std::vector<EpochReport> run_epochs(EpochTraining& training, const std::string& 
     }
     stopped = control.stop && control.stop();
     if (control.save_state && (stopped || (report.epoch + 1) % control.save_every == 0)) {
-      save_state(training, run, curve, *control.save_state);
+      save_state(training, record, curve, *control.save_state);
     }
   }
   return curve;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "model/training_state.h"
@@ -19,9 +18,9 @@ class EpochTraining {
 };
 
 // Trains from the start, or from the state to resume, until the training is finished or told to
-// stop. `run` says which options and data it has (TrainingState). Returns the losses of all epochs,
-// also those before the state.
-std::vector<EpochReport> run_epochs(EpochTraining& training, const std::string& run,
+// stop. `record` says which options and data the run has, so that a state is not resumed by another
+// run. Returns the losses of all epochs, also those before the state.
+std::vector<EpochReport> run_epochs(EpochTraining& training, const ModelRecord& record,
                                     const ProgressCallback& progress, const RunControl& control);
 
 }  // namespace pw

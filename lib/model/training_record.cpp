@@ -120,7 +120,9 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
   record.hardware_rows = hardware_rows(train);
   record.data = train.files;
   record.training = options;
-  record.training.emplace_back("group_by", comma_list(train.options.group_by));
+  if (!train.options.group_by.empty()) {
+    record.training.emplace_back("group_by", comma_list(train.options.group_by));
+  }
   if (!train.options.weight_column.empty()) {
     record.training.emplace_back("weight_column", train.options.weight_column);
   }

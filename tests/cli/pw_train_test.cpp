@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cli/run_program.h"
+#include "io/csv_table.h"
 #include "io/files.h"
+#include "io/json_file.h"
 #include "lib/reference.h"
 #include "lib/temporary_folder.h"
 #include "pw/checkpoint.h"
@@ -13,6 +17,7 @@ namespace pw {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace fs = std::filesystem;
@@ -78,6 +83,90 @@ TEST_F(PwTrainTest, PublishedRulesAreRecorded) {
   EXPECT_EQ(record.analysis.fa2_schedule, Fa2Schedule::published);
   EXPECT_THAT(record.training,
               testing::Contains(std::pair<std::string, std::string>("split", "published")));
+}
+
+TEST_F(PwTrainTest, TakesOptionsFromAFileAndStoresWhatHeld) {
+  std::string csv = gemm_rows();
+  csv.replace(csv.find("avg_duration"), 12, "duration_us");
+  folder_.file("c.json",
+               R"({"group_by": ["M", "hardware"], "features": "tensor_all_cycle,global_cycle",
+                   "weight": "K", "learning-rate": 0.002, "seed": 7, "report": "report"})");
+  const ProgramResult result = train(csv, {"--config", "c.json", "--seed", "8"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ModelRecord record = read_checkpoint_record(folder_.path() / "m.pt");
+  EXPECT_THAT(record.features, ElementsAre("tensor_all_cycle", "global_cycle"));
+  EXPECT_EQ(record.data[0].duration_unit, "us");
+  const std::map<std::string, std::string> training(record.training.begin(), record.training.end());
+  EXPECT_EQ(training.at("learning_rate"), "0.002");
+  EXPECT_EQ(training.at("seed"), "8");
+  EXPECT_EQ(training.at("group_by"), "M, hardware");
+  EXPECT_EQ(training.at("weight_column"), "K");
+  const fs::path report = folder_.path() / "report";
+  EXPECT_EQ(to_json_text(read_json(report / "metadata.json")["record"]), record_json(record));
+  EXPECT_EQ(CsvTable::read(report / "loss_curve.csv").rows(), 3u);
+  EXPECT_EQ(CsvTable::read(report / "worst_cases_top100.csv").rows(),
+            static_cast<std::size_t>(std::stoi(training.at("rows_validation"))));
+}
+
+TEST_F(PwTrainTest, OptionsThatDoNotGoTogetherAreErrors) {
+  folder_.file("c.json", R"({"epoch": 3})");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--config", "c.json"}, "unknown option 'epoch', expected one of"},
+      {{"--duration-unit", "ms"}, "'duration_us' names its unit"},
+      {{"--features", "no_such"}, "unknown feature 'no_such'"},
+      {{"--published-split", "--group-by", "M"}, "--group-by has no effect"},
+      {{"--members", "2"}, "--members does not belong to --preset published"},
+      {{"--resume", "no.state"}, "no.state"},
+  };
+  std::string csv = gemm_rows();
+  csv.replace(csv.find("avg_duration"), 12, "duration_us");
+  for (const auto& [arguments, message] : cases) {
+    const ProgramResult result = train(csv, arguments);
+    EXPECT_EQ(result.exit_code, 3) << message;
+    EXPECT_THAT(result.errors, HasSubstr(message));
+    EXPECT_FALSE(wrote());
+  }
+}
+
+// Waits for the first state, then asks the program to stop.
+constexpr char kStopScript[] =
+    "\"$@\" & pid=$!; while [ ! -e s ] && kill -0 $pid; do sleep 0.02; done; "
+    "kill -TERM $pid; wait $pid";
+
+TEST_F(PwTrainTest, StopsInOrderAndGoesOn) {
+  folder_.file("train.csv", gemm_rows());
+  const std::vector<std::string> command{
+      "mlp",    "--operator", "gemm",   "--train", "train.csv", "--output",     "m.pt", "--epochs",
+      "100000", "--patience", "100000", "--every", "1",         "--save-state", "s"};
+  std::vector<std::string> script{"-c", kStopScript, "stop", PW_TRAIN_PROGRAM};
+  script.insert(script.end(), command.begin(), command.end());
+  const ProgramResult stopped = run_program(folder_.path(), "/bin/sh", script);
+  EXPECT_EQ(stopped.exit_code, 5) << stopped.errors;
+  EXPECT_THAT(stopped.errors, AllOf(HasSubstr("stopped on request after epoch"),
+                                    HasSubstr("best epoch so far"), HasSubstr("--resume s")));
+  EXPECT_TRUE(wrote());
+  const auto training = read_checkpoint_record(folder_.path() / "m.pt").training;
+  EXPECT_EQ(training.back().first, "stopped");
+
+  // The state is good: only the number of epochs is said to differ.
+  std::vector<std::string> resume = command;
+  resume[8] = "99999";
+  resume.insert(resume.end(), {"--resume", "s"});
+  const ProgramResult resumed = run(resume);
+  EXPECT_EQ(resumed.exit_code, 3);
+  EXPECT_THAT(resumed.errors, HasSubstr("/training/epochs"));
+}
+
+TEST_F(PwTrainTest, RecommendedKeepsNoUnfinishedFit) {
+  folder_.file("train.csv", gemm_rows());
+  const ProgramResult stopped =
+      run_program(folder_.path(), "/bin/sh",
+                  {"-c", kStopScript, "stop", PW_TRAIN_PROGRAM, "mlp", "--preset", "recommended",
+                   "--operator", "gemm", "--train", "train.csv", "--output", "m.pt", "--epochs",
+                   "100000", "--every", "1", "--save-state", "s"});
+  EXPECT_EQ(stopped.exit_code, 5) << stopped.errors;
+  EXPECT_THAT(stopped.errors, HasSubstr("no checkpoint, because no fit is complete"));
+  EXPECT_FALSE(wrote());
 }
 
 TEST_F(PwTrainTest, BadDataEndsInOneSentenceAndNoFile) {

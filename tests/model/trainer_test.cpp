@@ -12,7 +12,7 @@
 #include "lib/error_of.h"
 #include "lib/temporary_folder.h"
 #include "pw/checkpoint.h"
-#include "support/test_hardware.h"
+#include "support/synthetic_gemm.h"
 
 namespace pw {
 namespace {
@@ -21,39 +21,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 namespace fs = std::filesystem;
-
-// GEMMs of many shapes on two GPUs that take a launch and 1.2 times the bound of their busier pipe.
-Dataset synthetic_data(std::int64_t shapes, std::int64_t first = 0) {
-  Dataset data;
-  data.family = &operator_family("gemm");
-  data.feature_names = feature_names(*data.family, ModelKind::efficiency);
-  data.options.analysis.gemm_tile = GemmTilePolicy::fixed_128;
-  data.files = {{"synthetic.csv", "", 0, ""}};
-  const HardwareSpec gpus[] = {test_ampere(), test_hopper()};
-  data.hardware_names = {gpus[0].name, gpus[1].name};
-  for (std::int64_t shape = first; shape < first + shapes; ++shape) {
-    const GemmConfig gemm{1 + shape * 37 % 4096, 128 + shape * 53 % 8192, 256 + shape * 71 % 4096,
-                          std::nullopt};
-    for (std::uint32_t gpu = 0; gpu < 2; ++gpu) {
-      const PipelineFeatures features = analyze(gemm, gpus[gpu], data.options.analysis);
-      const double cycles = ideal_cycles<double>(features);
-      const double bound_us =
-          std::max(cycles, features.memory.global_cycles) / gpus[gpu].sm_freq_mhz;
-      for (const Feature& feature : *data.family->features) {
-        data.features.push_back(feature.of(features));
-      }
-      data.reference_us.push_back(cycles / gpus[gpu].sm_freq_mhz);
-      data.duration_us.push_back(2 + 1.2 * bound_us);
-      data.efficiency.push_back(efficiency_of(cycles, data.duration_us.back(), gpus[gpu]));
-      data.hardware.push_back(gpu);
-      data.problem.push_back(static_cast<std::uint64_t>(2 * shape + gpu));
-      data.file.push_back(0);
-      data.line.push_back(data.rows() + 1);
-    }
-  }
-  data.files[0].rows_used = static_cast<std::int64_t>(data.rows());
-  return data;
-}
 
 MlpOptions quick_options(std::int64_t epochs) {
   MlpOptions options;
@@ -178,6 +145,56 @@ TEST_F(TrainerTest, RecordsWhatTheModelWasFittedOn) {
   EXPECT_EQ(training.at("row_filters"), "source=a|b");
   EXPECT_EQ(training.at("rows_dropped"), "2 unknown GPU 'X'");
   EXPECT_EQ(training.count("libtorch"), 1u);
+}
+
+TEST_F(TrainerTest, WeighsRowsInBothLosses) {
+  Dataset data = synthetic_data(40);
+  train(data, quick_options(4), "plain.pt");
+  const std::string plain = read_file(folder_.path() / "plain.pt");
+  data.weight.assign(data.rows(), 2.5);
+  train(data, quick_options(4), "equal.pt");
+  EXPECT_TRUE(plain == read_file(folder_.path() / "equal.pt"));
+  const double validation_loss = reports_[0].validation_loss.value();
+  // Weights count relative to their mean: one GPU alone in effect.
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    data.weight[row] = data.hardware[row] == 0 ? 1000 : 1;
+  }
+  data.options.weight_column = "runs";
+  const ModelRecord record = train(data, quick_options(4), "other.pt");
+  EXPECT_NE(reports_[0].validation_loss.value(), validation_loss);
+  EXPECT_EQ(training_of(record).at("weight_column"), "runs");
+  const double best_loss = std::stod(training_of(record).at("validation_loss"));
+  EXPECT_NEAR(best_loss / record.metrics[1].second.mean_relative_error, 1, 0.01);
+  EXPECT_GT(std::abs(best_loss / record.metrics[2].second.mean_relative_error - 1), 0.1);
+}
+
+TEST_F(TrainerTest, LogRatioFollowsTheHeavierOfContradictingRows) {
+  const Dataset once = synthetic_data(100, 0, ModelKind::log_ratio);
+  double bias[2] = {};
+  for (const bool slow_is_heavy : {false, true}) {
+    Dataset data = once;
+    data.features.insert(data.features.end(), once.features.begin(), once.features.end());
+    for (std::size_t row = 0; row < once.rows(); ++row) {
+      data.reference_us.push_back(once.reference_us[row]);
+      data.duration_us.push_back(2 * once.duration_us[row]);
+      data.efficiency.push_back(once.efficiency[row] / 2);
+      data.hardware.push_back(once.hardware[row]);
+      data.problem.push_back(once.problem[row]);
+      data.file.push_back(0);
+      data.line.push_back(data.rows() + 1);
+    }
+    data.weight.assign(once.rows(), slow_is_heavy ? 1 : 9);
+    data.weight.resize(data.rows(), slow_is_heavy ? 9 : 1);
+    RatioOptions options;
+    options.members = 1;
+    options.batch_size = 32;
+    options.refit = false;
+    const ModelRecord record =
+        train_log_ratio(data, &once, options, folder_.path() / "m.pt", nullptr);
+    bias[slow_is_heavy ? 1 : 0] = record.metrics[3].second.duration_bias.value();
+  }
+  EXPECT_NEAR(bias[0], 0, 0.2);
+  EXPECT_NEAR(bias[1], 1, 0.3);
 }
 
 TEST_F(TrainerTest, AllowsALastBatchOfOneRow) {
