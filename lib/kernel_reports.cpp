@@ -19,8 +19,8 @@ constexpr float kSmallestPrediction = 1e-9f;
 constexpr char kPrefix[] = "topk_underperforming_";
 constexpr char kSummary[] = "summary.csv";
 constexpr std::string_view kProblemColumns[] = {
-    "weight_type", "M",         "E",          "topk", "H",   "N", "K", "attention_type", "bs",
-    "q_lengths",   "kv_lengths", "nh", "nkv", "hd", "avg_duration"};
+    "weight_type", "M",         "E",          "topk", "H",   "N",  "K",           "attention_type",
+    "bs",          "q_lengths", "kv_lengths", "nh",   "nkv", "hd", "avg_duration"};
 
 struct Kernel {
   std::size_t row;  // in the data set
@@ -104,8 +104,8 @@ void remove_earlier_report(const fs::path& folder) {
   std::vector<fs::path> old;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name == kSummary || (name.compare(0, sizeof kPrefix - 1, kPrefix) == 0 &&
-                             entry.path().extension() == ".csv")) {
+    if (name == kSummary ||
+        (name.compare(0, sizeof kPrefix - 1, kPrefix) == 0 && entry.path().extension() == ".csv")) {
       old.push_back(entry.path());
     }
   }

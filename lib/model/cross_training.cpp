@@ -63,11 +63,11 @@ LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& fol
         progress(report);
       }
     };
-    run_epochs(training, "", show, {});
+    const ModelRecord record = record_of(data, nullptr, {}, split);
+    run_epochs(training, record, show, {});
     epochs_before += options.epochs;
-    predictions.add(ScriptModel(to_torch_script(training.best_network()),
-                                record_of(data, nullptr, {}, split), "fold"),
-                    data, fold);
+    predictions.add(ScriptModel(to_torch_script(training.best_network()), record, "fold"), data,
+                    fold);
   }
   return predictions.metrics(data);
 }
@@ -81,12 +81,13 @@ LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& fol
     rows_of_fits.push_back(fold.training);
   }
   EnsembleTraining training(data, rows_of_fits, options);
-  run_epochs(training, "", progress, {});
+  const ModelRecord record = record_of(data, nullptr, {}, {all_rows(data), {}});
+  run_epochs(training, record, progress, {});
   FoldPredictions predictions;
   for (std::size_t i = 0; i < folds.size(); ++i) {
-    predictions.add(ScriptModel(to_torch_script(training.members(i), training.scaling(i)),
-                                record_of(data, nullptr, {}, {folds[i].training, {}}), "fold"),
-                    data, folds[i]);
+    predictions.add(
+        ScriptModel(to_torch_script(training.members(i), training.scaling(i)), record, "fold"),
+        data, folds[i]);
   }
   return predictions.metrics(data);
 }

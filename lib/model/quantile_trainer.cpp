@@ -5,9 +5,9 @@
 
 #include <torch/torch.h>
 
+#include "comma_list.h"
 #include "io/files.h"
 #include "io/json_file.h"
-#include "comma_list.h"
 #include "metrics.h"
 #include "model/quantile_coverage.h"
 #include "model/quantile_net.h"
@@ -74,8 +74,9 @@ class QuantileTraining {
       hold_out_folds_ = group_folds(data.hold_out_group, quantiles.hold_out_folds, options.seed);
     }
     for (const Fold& fold : hold_out_folds_) {
-      calibration_of_hold_out_.push_back(split_groups_of(
-          data.problem, fold.training, 1 / static_cast<double>(quantiles.calibration_folds), options.seed));
+      calibration_of_hold_out_.push_back(
+          split_groups_of(data.problem, fold.training,
+                          1 / static_cast<double>(quantiles.calibration_folds), options.seed));
       rows_of_fits_.push_back(calibration_of_hold_out_.back().training);
     }
     rows_of_fits_.push_back(all_rows(data));
@@ -127,8 +128,8 @@ torch::jit::Module QuantileTraining::calibrated(std::size_t fit, const torch::Te
 }
 
 void QuantileTraining::evaluate(ModelRecord& record) {
-  predicted_ = torch::empty({static_cast<std::int64_t>(data_.rows()),
-                             static_cast<std::int64_t>(quantiles_.size())});
+  predicted_ = torch::empty(
+      {static_cast<std::int64_t>(data_.rows()), static_cast<std::int64_t>(quantiles_.size())});
   for (std::size_t i = 0; i < folds_.size(); ++i) {
     predicted_.index_put_({torch::tensor(folds_[i].unseen)}, predict(i, folds_[i].unseen));
   }
@@ -197,7 +198,7 @@ TrainingRun run_mlp_quantile_training(const Dataset& train, const MlpOptions& op
                          split);
   run.record.quantiles = {*options.quantile};
   run.record.output_quantile = options.quantile;
-  run.curve = run_epochs(training, record_json(run.record), progress, control);
+  run.curve = run_epochs(training, run.record, progress, control);
   run.stopped = !training.finished();
   append(training.result(), run.record.training);
   if (run.stopped) {
@@ -224,9 +225,9 @@ TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOpt
   set_torch_threads(options.threads);
   QuantileTraining training(train, options, quantiles);
   TrainingRun run;
-  run.record = record_of(train, nullptr,
-                         without({"validation_fraction", "refit"}, options_of(options)),
-                         {all_rows(train), {}});
+  run.record =
+      record_of(train, nullptr, without({"validation_fraction", "refit"}, options_of(options)),
+                {all_rows(train), {}});
   run.record.quantiles = training.quantiles();
   run.record.output_quantile = training.output_quantile();
   run.record.training.emplace_back("calibration_folds",
@@ -236,7 +237,7 @@ TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOpt
     run.record.training.emplace_back("hold_out_folds", std::to_string(quantiles.hold_out_folds));
   }
   run.network = {options.hidden_widths, options.members, 0, training.training().parameters()};
-  run.curve = run_epochs(training.training(), record_json(run.record), progress, control);
+  run.curve = run_epochs(training.training(), run.record, progress, control);
   run.stopped = run.saved = false;
   if (!training.training().finished()) {
     run.stopped = true;

@@ -44,8 +44,8 @@ class MemberTraining;
 // differ in initial weights, order and noise alone.
 class EnsembleTraining : public EpochTraining {
  public:
-  // `levels`: the quantiles of ln(duration / bound) that the outputs are to be, falling; the median,
-  // whose loss is the absolute error, by default. `options` must outlive the training.
+  // `levels`: the quantiles of ln(duration / bound) that the outputs are to be, falling; the
+  // median, whose loss is the absolute error, by default. `options` must outlive the training.
   EnsembleTraining(const Dataset& data, const std::vector<std::vector<std::int64_t>>& rows_of_fits,
                    const RatioOptions& options, std::vector<double> levels = {0.5});
   ~EnsembleTraining() override;

@@ -143,9 +143,8 @@ double Training::train_batch(const torch::Tensor& rows) {
   optimizer_.zero_grad();
   const torch::Tensor predicted = mlp_->forward(training_.inputs.index_select(0, rows),
                                                 [this](const auto& x) { return dropout_(x); });
-  const torch::Tensor losses =
-      losses_of(predicted, training_, options_.quantile,
-                [&](const auto& x) { return x.index_select(0, rows); });
+  const torch::Tensor losses = losses_of(predicted, training_, options_.quantile,
+                                         [&](const auto& x) { return x.index_select(0, rows); });
   const torch::Tensor loss = losses.mean();
   const double value = loss.item<double>();
   if (!std::isfinite(value)) {

@@ -29,10 +29,10 @@ TrainingRun run_mlp_quantile_training(const Dataset& train, const MlpOptions& op
                                       const std::filesystem::path& output,
                                       const ProgressCallback& progress, const RunControl& control);
 
-// Several quantiles of ln(duration / bound) in one ensemble whose outputs cannot cross, each shifted
-// so that it holds on rows that a fit has not seen. The record has the coverage on held-out rows
-// and, where the data set has groups to hold out, on rows of groups that a fit has not seen. Of the
-// options validation_fraction and refit are not used. A run that was stopped writes nothing.
+// Several quantiles of ln(duration / bound) in one ensemble whose outputs cannot cross, each
+// shifted so that it holds on rows that a fit has not seen. The record has the coverage on held-out
+// rows and, where the data set has groups to hold out, on rows of groups that a fit has not seen.
+// Of the options validation_fraction and refit are not used. A run that was stopped writes nothing.
 TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOptions& options,
                                             const QuantileOptions& quantiles,
                                             const std::filesystem::path& output,
