@@ -110,8 +110,9 @@ void add_quantile_options(CLI::App& command, QuantileArguments& arguments) {
       ->capture_default_str()
       ->group(group);
   command
-      .add_option("--calibration-folds", quantiles.calibration_folds,
-                  "Parts in which rows are predicted by a fit without them (preset recommended)")
+      .add_option("--calibration-fraction", quantiles.calibration_fraction,
+                  "Share of the rows that calibrates the quantiles and is not fitted (preset "
+                  "recommended)")
       ->capture_default_str()
       ->group(group);
   command

@@ -22,6 +22,7 @@ namespace pw {
 namespace {
 
 constexpr char kHeldOut[] = "held out";
+constexpr std::int64_t kCalibrationFolds = 5;
 
 void check_quantile(double quantile) { check_between("quantile", quantile, 0.001, 0.999); }
 
@@ -53,102 +54,104 @@ std::vector<double> levels_of(const std::vector<double>& quantiles) {
 }
 
 std::string label_of_unseen(const Dataset& data) {
-  return "unseen " + comma_list(data.options.hold_out_by);
+  std::string label = "unseen";
+  for (const std::string& column : data.options.hold_out_by) {
+    label += (label == "unseen" ? " " : ",") + column;
+  }
+  return label;
 }
 
-// Cross-conformal calibration: each row is predicted by an ensemble that has not seen its problem,
-// and the shifts of the final ensemble come from these predictions of all rows.
+// Split conformal calibration: an ensemble is fitted to some of the rows, and its outputs are
+// shifted by what it is off on the others.
 class QuantileTraining {
  public:
   QuantileTraining(const Dataset& data, const RatioOptions& options,
                    const QuantileOptions& quantiles)
       : data_(data),
+        options_(options),
         quantiles_(sorted_quantiles(quantiles)),
         main_(std::find(quantiles_.begin(), quantiles_.end(), quantiles.quantiles.front()) -
-              quantiles_.begin()),
-        folds_(group_folds(data.problem, quantiles.calibration_folds, options.seed)) {
-    for (const Fold& fold : folds_) {
-      rows_of_fits_.push_back(fold.training);
-    }
+              quantiles_.begin()) {
+    add_part(all_rows(data), quantiles.calibration_fraction);
     if (!data.hold_out_group.empty()) {
       hold_out_folds_ = group_folds(data.hold_out_group, quantiles.hold_out_folds, options.seed);
     }
     for (const Fold& fold : hold_out_folds_) {
-      calibration_of_hold_out_.push_back(
-          split_groups_of(data.problem, fold.training,
-                          1 / static_cast<double>(quantiles.calibration_folds), options.seed));
-      rows_of_fits_.push_back(calibration_of_hold_out_.back().training);
+      add_part(fold.training, quantiles.calibration_fraction);
     }
-    rows_of_fits_.push_back(all_rows(data));
-    training_.emplace(data, rows_of_fits_, options, levels_of(quantiles_));
+    std::vector<std::vector<std::int64_t>> rows_of_fits;
+    for (const Split& part : parts_) {
+      rows_of_fits.push_back(part.training);
+    }
+    training_.emplace(data, rows_of_fits, options, levels_of(quantiles_));
   }
 
   EnsembleTraining& training() { return *training_; }
+  const Split& part() const { return parts_[0]; }  // `validation` are the calibration rows
   const std::vector<double>& quantiles() const { return quantiles_; }
   double output_quantile() const { return quantiles_[static_cast<std::size_t>(main_)]; }
 
   // Of the complete training.
-  void evaluate(ModelRecord& record);
-  torch::jit::Module final_script() const {
-    return calibrated(rows_of_fits_.size() - 1, predicted_, rows_of_fits_.back());
+  torch::jit::Module script() const { return calibrated(0, parts_[0].validation); }
+  void evaluate(ModelRecord& record) const {
+    evaluate_calibration_rows(record);
+    evaluate_unseen_groups(record);
   }
 
  private:
-  torch::Tensor predict(std::size_t fit, const std::vector<std::int64_t>& rows) const;
-  torch::jit::Module calibrated(std::size_t fit, const torch::Tensor& predicted,
-                                const std::vector<std::int64_t>& rows) const;
-  void evaluate_folds(ModelRecord& record) const;
+  void add_part(const std::vector<std::int64_t>& rows, double calibration_fraction) {
+    parts_.push_back(split_groups_of(data_.problem, rows, calibration_fraction, options_.seed));
+  }
+  // Ensemble `fit`, calibrated on rows that it has not seen.
+  torch::jit::Module calibrated(std::size_t fit, const std::vector<std::int64_t>& rows) const;
+  void evaluate_calibration_rows(ModelRecord& record) const;
   void evaluate_unseen_groups(ModelRecord& record) const;
 
   const Dataset& data_;
+  const RatioOptions& options_;
   std::vector<double> quantiles_;
   std::int64_t main_;  // which of the quantiles is the output
-  std::vector<Fold> folds_, hold_out_folds_;
-  std::vector<Split> calibration_of_hold_out_;
-  std::vector<std::vector<std::int64_t>> rows_of_fits_;  // folds, folds of groups, all rows
+  std::vector<Fold> hold_out_folds_;
+  std::vector<Split> parts_;  // of all rows, then of the training rows of each fold
   std::optional<EnsembleTraining> training_;
-  torch::Tensor predicted_;  // [rows, quantiles], before calibration, by the fold without the row
 };
 
-torch::Tensor QuantileTraining::predict(std::size_t fit,
-                                        const std::vector<std::int64_t>& rows) const {
-  const torch::NoGradGuard no_grad;
-  return ensemble_script(training_->members(fit), training_->scaling(fit))
-      .get_method("ensemble_mean")({make_ratio_part(data_, rows).features})
-      .toTensor();
-}
-
-// `predicted`: for these rows, by ensembles that have not seen them.
-torch::jit::Module QuantileTraining::calibrated(std::size_t fit, const torch::Tensor& predicted,
+torch::jit::Module QuantileTraining::calibrated(std::size_t fit,
                                                 const std::vector<std::int64_t>& rows) const {
+  const torch::NoGradGuard no_grad;
+  const std::vector<RatioNet> members = training_->members(fit);
+  const RatioScaling& scaling = training_->scaling(fit);
   const RatioPart part = make_ratio_part(data_, rows);
+  const torch::Tensor predicted =
+      ensemble_script(members, scaling).get_method("ensemble_mean")({part.features}).toTensor();
   return quantile_script(
-      training_->members(fit), training_->scaling(fit),
+      members, scaling,
       calibrate(part.features, predicted, part.targets, gpus_of(data_, rows), quantiles_), main_);
 }
 
-void QuantileTraining::evaluate(ModelRecord& record) {
-  predicted_ = torch::empty(
-      {static_cast<std::int64_t>(data_.rows()), static_cast<std::int64_t>(quantiles_.size())});
-  for (std::size_t i = 0; i < folds_.size(); ++i) {
-    predicted_.index_put_({torch::tensor(folds_[i].unseen)}, predict(i, folds_[i].unseen));
+// How the model does on rows that neither the fit nor the calibration has seen: of the calibration
+// rows one fold after the other is tested with the shifts of the other folds.
+void QuantileTraining::evaluate_calibration_rows(ModelRecord& record) const {
+  const std::vector<std::int64_t>& calibration = parts_[0].validation;
+  std::vector<std::uint64_t> problems;
+  for (const std::int64_t row : calibration) {
+    problems.push_back(data_.problem[static_cast<std::size_t>(row)]);
   }
-  evaluate_folds(record);
-  evaluate_unseen_groups(record);
-}
-
-// Rows that neither fit nor calibration has seen: each fold's ensemble, calibrated on the others.
-void QuantileTraining::evaluate_folds(ModelRecord& record) const {
+  const auto rows_at = [&](std::vector<std::int64_t> places) {
+    for (std::int64_t& place : places) {
+      place = calibration[static_cast<std::size_t>(place)];
+    }
+    return places;
+  };
   std::vector<LabelledCoverage> coverage;
   std::vector<std::int64_t> rows;
   std::vector<float> predicted;
-  for (std::size_t i = 0; i < folds_.size(); ++i) {
-    const Fold& fold = folds_[i];
-    const torch::Tensor others = predicted_.index_select(0, torch::tensor(fold.training));
-    const ScriptModel model(calibrated(i, others, fold.training), record, "fold");
-    coverage.push_back(coverage_of_rows(model, data_, fold.unseen, kHeldOut));
-    const std::vector<float> part = predicted_efficiency(model, data_, fold.unseen);
-    rows.insert(rows.end(), fold.unseen.begin(), fold.unseen.end());
+  for (const Fold& fold : group_folds(problems, kCalibrationFolds, options_.seed)) {
+    const std::vector<std::int64_t> tested = rows_at(fold.unseen);
+    const ScriptModel model(calibrated(0, rows_at(fold.training)), record, "fold");
+    coverage.push_back(coverage_of_rows(model, data_, tested, kHeldOut));
+    const std::vector<float> part = predicted_efficiency(model, data_, tested);
+    rows.insert(rows.end(), tested.begin(), tested.end());
     predicted.insert(predicted.end(), part.begin(), part.end());
   }
   record.coverage = pooled(coverage);
@@ -159,9 +162,7 @@ void QuantileTraining::evaluate_folds(ModelRecord& record) const {
 void QuantileTraining::evaluate_unseen_groups(ModelRecord& record) const {
   std::vector<LabelledCoverage> parts;
   for (std::size_t i = 0; i < hold_out_folds_.size(); ++i) {
-    const std::vector<std::int64_t>& rows = calibration_of_hold_out_[i].validation;
-    const std::size_t fit = folds_.size() + i;
-    const ScriptModel model(calibrated(fit, predict(fit, rows), rows), record, "fold");
+    const ScriptModel model(calibrated(i + 1, parts_[i + 1].validation), record, "fold");
     parts.push_back(
         coverage_of_rows(model, data_, hold_out_folds_[i].unseen, label_of_unseen(data_)));
   }
@@ -220,7 +221,7 @@ TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOpt
                                             const ProgressCallback& progress,
                                             const RunControl& control) {
   check_options(options);
-  check_at_least("calibration_folds", quantiles.calibration_folds, 2);
+  check_between("calibration_fraction", quantiles.calibration_fraction, 0.001, 0.9);
   check_at_least("hold_out_folds", quantiles.hold_out_folds, 2);
   set_torch_threads(options.threads);
   QuantileTraining training(train, options, quantiles);
@@ -230,8 +231,9 @@ TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOpt
                 {all_rows(train), {}});
   run.record.quantiles = training.quantiles();
   run.record.output_quantile = training.output_quantile();
-  run.record.training.emplace_back("calibration_folds",
-                                   std::to_string(quantiles.calibration_folds));
+  append({{"calibration_fraction", python_repr(quantiles.calibration_fraction)},
+          {"rows_calibration", std::to_string(training.part().validation.size())}},
+         run.record.training);
   if (!train.hold_out_group.empty()) {
     run.record.training.emplace_back("hold_out_by", comma_list(train.options.hold_out_by));
     run.record.training.emplace_back("hold_out_folds", std::to_string(quantiles.hold_out_folds));
@@ -244,7 +246,7 @@ TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOpt
     return run;
   }
   training.evaluate(run.record);
-  const torch::jit::Module script = training.final_script();
+  const torch::jit::Module script = training.script();
   const ScriptModel checked(script, run.record, output.string());
   write_file_atomic(output, checkpoint_bytes(script, run.record));
   run.saved = true;

@@ -14,9 +14,8 @@ namespace pw {
 // do not exceed, a ceiling. It is the quantile 1 - 0.8 of the duration.
 struct QuantileOptions {
   std::vector<double> quantiles = {0.8};  // the first one is the model's output
-  // In so many parts, whole problems each, the rows are predicted by fits that have not seen them.
-  // The calibration and the reported coverage come from these predictions.
-  std::int64_t calibration_folds = 5;
+  // Share of the rows, whole problems, that the ensemble is calibrated on and not fitted to.
+  double calibration_fraction = 0.4;
   // Where the data set has groups to hold out: in how many parts they are held out in turn.
   std::int64_t hold_out_folds = 4;
 };
