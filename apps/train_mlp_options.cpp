@@ -7,44 +7,21 @@
 namespace pw {
 namespace {
 
-void add_model_options(CLI::App& command, MlpArguments& options) {
-  command
-      .add_option("--preset", options.preset,
-                  "published: the original's network and features; recommended: an ensemble on "
-                  "dimensionless features (docs/training.md)")
-      ->check(CLI::IsMember({"published", "recommended"}))
-      ->capture_default_str()
-      ->group("Model");
+// What only `pw-train mlp` has: how rows are split, and which fit is kept.
+void add_split_options(CLI::App& command, MlpArguments& options) {
   command
       .add_flag("--published-rules", options.published_rules,
                 "As the original: validation rows drawn by row, published FA2 schedule")
       ->group("Model");
-}
-
-void add_run_options(CLI::App& command, MlpArguments& options) {
-  const std::string group = "Run";
-  command.add_option("--output", options.output, "Checkpoint to write")
-      ->type_name("FILE")
-      ->required()
-      ->group(group);
   command
-      .add_option("--report", options.report,
-                  "Write metadata.json, loss_curve.csv and worst_cases_top100.csv there")
-      ->type_name("FOLDER")
-      ->group(group);
+      .add_flag("--published-split", options.mlp.published_split,
+                "Draw validation rows by row; by default by whole problems per GPU")
+      ->group("Training, preset published");
   command
-      .add_option("--save-state", options.control.save_state,
-                  "Keep there what is needed to resume, now and then and when stopped by Ctrl-C")
-      ->type_name("FILE")
-      ->group(group);
-  command.add_option("--every", options.control.save_every, "Epochs between two saved states")
-      ->capture_default_str()
-      ->group(group);
-  command
-      .add_option("--resume", options.control.resume,
-                  "Go on from a saved state, with the same options and data")
-      ->type_name("FILE")
-      ->group(group);
+      .add_flag_function(
+          "--no-refit", [&options](std::int64_t) { options.ratio.refit = false; },
+          "Keep the fit without the validation rows instead of one on all rows")
+      ->group("Training, preset recommended");
 }
 
 std::string default_text(double value) {
@@ -64,8 +41,8 @@ class TrainingOptions {
   void both(const char* name, T MlpOptions::*published, T RatioOptions::*recommended,
             const std::string& description) {
     const std::string defaults =
-        " (" + default_text(static_cast<double>(MlpOptions{}.*published)) + "; recommended " +
-        default_text(static_cast<double>(RatioOptions{}.*recommended)) + ")";
+        " (" + default_text(static_cast<double>(options_.mlp.*published)) + "; recommended " +
+        default_text(static_cast<double>(options_.ratio.*recommended)) + ")";
     MlpArguments& options = options_;
     command_
         .add_option_function<T>(
@@ -81,7 +58,7 @@ class TrainingOptions {
   template <class T>
   void published(const char* name, T MlpOptions::*member, const std::string& description) {
     one(name, options_.mlp, member, options_.of_published_preset,
-        description + " (" + default_text(static_cast<double>(MlpOptions{}.*member)) + ")",
+        description + " (" + default_text(static_cast<double>(options_.mlp.*member)) + ")",
         "Training, preset published");
   }
 
@@ -110,7 +87,9 @@ class TrainingOptions {
   MlpArguments& options_;
 };
 
-void add_training_options(CLI::App& command, MlpArguments& options) {
+}  // namespace
+
+void add_fit_options(CLI::App& command, MlpArguments& options) {
   TrainingOptions add(command, options);
   using M = MlpOptions;
   using R = RatioOptions;
@@ -120,9 +99,7 @@ void add_training_options(CLI::App& command, MlpArguments& options) {
            "AdamW learning rate: at the start; recommended: at the top of one cycle");
   add.both("--weight-decay", &M::weight_decay, &R::weight_decay, "AdamW decoupled weight decay");
   add.both("--clip-norm", &M::clip_norm, &R::clip_norm, "Gradient clipping, global L2 norm");
-  add.both("--validation-fraction", &M::validation_fraction, &R::validation_fraction,
-           "Share of the training rows, whole problems per GPU");
-  add.both("--seed", &M::seed, &R::seed, "Of split, initial weights, order and noise");
+  add.both("--seed", &M::seed, &R::seed, "Of splits, initial weights, order and noise");
   add.both("--threads", &M::threads, &R::threads,
            "LibTorch threads; another number gives other last digits");
   command
@@ -135,45 +112,83 @@ void add_training_options(CLI::App& command, MlpArguments& options) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->group("Training");
   add.published("--dropout", &M::dropout, "Dropout after each block");
+  add.recommended("--members", &R::members, "Networks whose mean is the model (3)");
+  add.recommended("--hidden", &R::hidden_widths, "Widths of the hidden layers (128 128 64)");
+  add.recommended("--input-noise", &R::input_noise,
+                  "Noise on standardised inputs, standard deviation (0.05)");
+  add.recommended("--warm-up", &R::warm_up, "Share of the steps before the maximum rate (0.1)");
+}
+
+void add_validation_options(CLI::App& command, MlpArguments& options) {
+  TrainingOptions add(command, options);
+  using M = MlpOptions;
+  add.both("--validation-fraction", &M::validation_fraction, &RatioOptions::validation_fraction,
+           "Share of the training rows, whole problems per GPU");
   add.published("--scheduler-factor", &M::scheduler_factor, "Learning rate drop on a plateau");
   add.published("--scheduler-patience", &M::scheduler_patience,
                 "Epochs without progress before a drop");
   add.published("--min-learning-rate", &M::min_learning_rate, "Learning rate at which drops end");
   add.published("--patience", &M::early_stopping_patience,
                 "Epochs without progress before the end");
-  command
-      .add_flag("--published-split", options.mlp.published_split,
-                "Draw validation rows by row; by default by whole problems per GPU")
-      ->group("Training, preset published");
-  add.recommended("--members", &R::members, "Networks whose mean is the model (3)");
-  add.recommended("--hidden", &R::hidden_widths, "Widths of the hidden layers (128 128 64)");
-  add.recommended("--input-noise", &R::input_noise,
-                  "Noise on standardised inputs, standard deviation (0.05)");
-  add.recommended("--warm-up", &R::warm_up, "Share of the steps before the maximum rate (0.1)");
-  command
-      .add_flag_function(
-          "--no-refit", [&options](std::int64_t) { options.ratio.refit = false; },
-          "Keep the fit without the validation rows instead of one on all rows")
-      ->group("Training, preset recommended");
 }
 
-}  // namespace
-
-void add_mlp_options(CLI::App& command, MlpArguments& arguments) {
-  add_config_option(command);
-  add_training_data_options(command, arguments.data);
-  add_model_options(command, arguments);
-  add_training_options(command, arguments);
-  add_run_options(command, arguments);
+void add_run_options(CLI::App& command, MlpArguments& options, const std::string& report) {
+  const std::string group = "Run";
+  command.add_option("--output", options.output, "Checkpoint to write")
+      ->type_name("FILE")
+      ->required()
+      ->group(group);
+  command.add_option("--report", options.report, "Write " + report + " there")
+      ->type_name("FOLDER")
+      ->group(group);
+  command
+      .add_option("--save-state", options.control.save_state,
+                  "Keep there what is needed to resume, now and then and when stopped by Ctrl-C")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_option("--every", options.control.save_every, "Epochs between two saved states")
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("--resume", options.control.resume,
+                  "Go on from a saved state, with the same options and data")
+      ->type_name("FILE")
+      ->group(group);
 }
 
-void settle_mlp_options(MlpArguments& arguments) {
+void add_preset_option(CLI::App& command, MlpArguments& options, const std::string& published,
+                       const std::string& recommended) {
+  command
+      .add_option(
+          "--preset", options.preset,
+          "published: " + published + "; recommended: " + recommended + " (docs/training.md)")
+      ->check(CLI::IsMember({"published", "recommended"}))
+      ->capture_default_str()
+      ->group("Model");
+}
+
+void check_preset(const MlpArguments& arguments) {
   const std::string& foreign =
       arguments.recommended() ? arguments.of_published_preset : arguments.of_recommended_preset;
   if (!foreign.empty()) {
     throw DataError(foreign + " does not belong to --preset " + arguments.preset +
                     ": leave it out or choose the other preset");
   }
+}
+
+void add_mlp_options(CLI::App& command, MlpArguments& arguments) {
+  add_config_option(command);
+  add_training_data_options(command, arguments.data);
+  add_preset_option(command, arguments, "the original's network and features",
+                    "an ensemble on dimensionless features");
+  add_fit_options(command, arguments);
+  add_validation_options(command, arguments);
+  add_split_options(command, arguments);
+  add_run_options(command, arguments, "metadata.json, loss_curve.csv and worst_cases_top100.csv");
+}
+
+void settle_mlp_options(MlpArguments& arguments) {
+  check_preset(arguments);
   if (arguments.published_rules) {
     arguments.data.fa2_schedule = to_string(Fa2Schedule::published);
     arguments.mlp.published_split = true;

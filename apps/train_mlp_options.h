@@ -26,6 +26,17 @@ struct MlpArguments {
   bool recommended() const { return preset == "recommended"; }
 };
 
+// Groups of options that other commands of pw-train share. Defaults are those in `arguments` at the
+// call.
+void add_preset_option(CLI::App& command, MlpArguments& arguments, const std::string& published,
+                       const std::string& recommended);  // what each one stands for
+void add_fit_options(CLI::App& command, MlpArguments& arguments);
+void add_validation_options(CLI::App& command, MlpArguments& arguments);
+void add_run_options(CLI::App& command, MlpArguments& arguments,
+                     const std::string& report);  // the files of the report
+// Throws DataError for an option of the other preset.
+void check_preset(const MlpArguments& arguments);
+
 void add_mlp_options(CLI::App& command, MlpArguments& arguments);
 
 // Throws DataError for options that do not go together, then lets --published-rules set what it

@@ -54,8 +54,8 @@ void add_file_options(CLI::App& command, TrainingDataArguments& arguments) {
 void add_column_options(CLI::App& command, TrainingDataArguments& arguments) {
   command
       .add_option("--where", arguments.where,
-                  "Use only rows with column=value, column!=value or column=value|value; all "
-                  "conditions hold when given several times")
+                  "Use only rows with column=value, column!=value, column=value|value, "
+                  "column>=number or column<=number; all conditions hold when given several times")
       ->type_name("CONDITION")
       ->take_all()
       ->expected(1)
@@ -119,6 +119,7 @@ TrainingData read_training_data(const TrainingDataArguments& arguments, ModelKin
   const DatasetOptions test_options = dataset_options(arguments, kind);
   DatasetOptions train_options = test_options;
   train_options.group_by = arguments.group_by;
+  train_options.hold_out_by = arguments.hold_out_by;
   train_options.weight_column = arguments.weight_column;
   TrainingData data{read_dataset(arguments.train, family, catalog, train_options), std::nullopt};
   for (DataFile& file : data.train.files) {
@@ -129,6 +130,22 @@ TrainingData read_training_data(const TrainingDataArguments& arguments, ModelKin
     data.test = read_dataset(arguments.test, family, catalog, test_options);
     print_data_summary(std::cerr, *data.test, "test data");
   }
+  return data;
+}
+
+Dataset read_rows_for(const TrainingDataArguments& arguments, const ModelRecord& record) {
+  const HardwareCatalog catalog =
+      HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
+  DatasetOptions options = dataset_options(arguments, record.kind);
+  options.analysis = record.analysis;
+  Dataset data =
+      read_dataset(arguments.test, operator_family(record.operator_name), catalog, options);
+  if (!record.attention_layout.empty() && record.attention_layout != data.attention_layout) {
+    throw DataError("the model is of " + record.attention_layout + " attention, the rows are " +
+                    (data.attention_layout.empty() ? "of both layouts" : data.attention_layout) +
+                    ": select rows with --where attention_type=...");
+  }
+  print_data_summary(std::cerr, data, "test data");
   return data;
 }
 

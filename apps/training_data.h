@@ -21,7 +21,7 @@ struct TrainingDataArguments {
   std::vector<std::string> where;
   std::string duration_unit;  // empty: as DatasetOptions
   std::string weight_column;
-  std::vector<std::string> group_by, features;
+  std::vector<std::string> group_by, hold_out_by, features;
   std::string fa2_schedule = std::string(to_string(AnalysisOptions{}.fa2_schedule));
   std::string gemm_tile = std::string(to_string(AnalysisOptions{}.gemm_tile));
   std::optional<double> weight_copies;
@@ -35,5 +35,8 @@ struct TrainingData {
 };
 // Reads the files and shows a summary of each part on stderr.
 TrainingData read_training_data(const TrainingDataArguments& arguments, ModelKind kind);
+
+// The rows of `arguments.test` for a model with this record.
+Dataset read_rows_for(const TrainingDataArguments& arguments, const ModelRecord& record);
 
 }  // namespace pw

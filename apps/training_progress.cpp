@@ -62,7 +62,7 @@ void print_metrics(std::ostream& stream, const LabelledMetrics& metrics) {
   stream << padding << "         | error of overall_perf, %             share of rows, %     "
          << "| error of the duration, %\n"
          << padding << "    rows |   mean  median   95th      max   <10 %  <20 %  <50 %"
-         << " |   mean  median   95th    bias\n";
+         << " |   mean  median   95th    bias  <10 %\n";
   for (const auto& [label, m] : metrics) {
     stream << label << padding.substr(label.size())
            << formatted("%8lld | %6.2f %7.2f %6.2f %8.2f  %6.1f %6.1f %6.1f |",
@@ -75,6 +75,30 @@ void print_metrics(std::ostream& stream, const LabelledMetrics& metrics) {
                                         {" %6.2f", m.duration_percentile_95_relative_error},
                                         {" %+7.2f", m.duration_bias}}) {
       stream << (value ? formatted(format, 100 * *value) : std::string("       -"));
+    }
+    stream << (m.duration_accuracy_10_percent ? formatted(" %6.1f", *m.duration_accuracy_10_percent)
+                                              : std::string("      -"))
+           << '\n';
+  }
+}
+
+void print_coverage(std::ostream& stream, const ModelRecord& record,
+                    const LabelledCoverage& coverage) {
+  std::size_t width = 0;
+  for (const auto& [label, values] : coverage) {
+    width = std::max(width, label.size());
+  }
+  const std::string padding(width, ' ');
+  stream << "share of rows at or below the predicted performance, %\n" << padding << "    rows";
+  for (const double quantile : record.quantiles) {
+    stream << formatted("  q %5.3g", quantile);
+  }
+  stream << '\n';
+  for (const auto& [label, c] : coverage) {
+    stream << label << padding.substr(label.size())
+           << formatted("%8lld", static_cast<long long>(c.rows));
+    for (const double share : c.shares) {
+      stream << formatted("  %7.2f", 100 * share);
     }
     stream << '\n';
   }

@@ -17,6 +17,10 @@ void print_data_summary(std::ostream& stream, const Dataset& data, const char* w
 // A table of how well a model predicts, one line per part.
 void print_metrics(std::ostream& stream, const LabelledMetrics& metrics);
 
+// A table of which share of the rows each quantile of a model covers, one line per part.
+void print_coverage(std::ostream& stream, const ModelRecord& record,
+                    const LabelledCoverage& coverage);
+
 // "2026-11-30T06:47:01.123456", local time.
 std::string local_time_stamp();
 

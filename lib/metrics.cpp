@@ -44,6 +44,7 @@ void set_duration_errors(std::vector<float> errors, Metrics& metrics) {
   }
   std::sort(errors.begin(), errors.end());
   metrics.duration_mean_relative_error = mean_of(errors);
+  metrics.duration_accuracy_10_percent = percentage_below(errors, 0.1f);
   metrics.duration_median_relative_error = quantile_of_sorted(errors, 0.5);
   metrics.duration_percentile_95_relative_error = quantile_of_sorted(errors, 0.95);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "io/json_file.h"
+#include "metrics_json.h"
 
 namespace pw {
 namespace {
@@ -34,6 +35,7 @@ constexpr OptionalMetricField kOptionalMetricFields[] = {
     {"duration_median_relative_error", &Metrics::duration_median_relative_error},
     {"duration_percentile_95_relative_error", &Metrics::duration_percentile_95_relative_error},
     {"duration_bias", &Metrics::duration_bias},
+    {"duration_accuracy_10_percent", &Metrics::duration_accuracy_10_percent},
 };
 
 Json metrics_json(const Metrics& metrics) {
@@ -203,6 +205,22 @@ void check_version(const JsonFields& record) {
 
 }  // namespace
 
+Json metrics_json(const LabelledMetrics& metrics) {
+  Json json = Json::object();
+  for (const auto& [label, values] : metrics) {
+    json[label] = metrics_json(values);
+  }
+  return json;
+}
+
+Json coverage_json(const LabelledCoverage& coverage) {
+  Json json = Json::object();
+  for (const auto& [label, values] : coverage) {
+    json[label] = {{"rows", values.rows}, {"shares", values.shares}};
+  }
+  return json;
+}
+
 std::string record_json(const ModelRecord& record) {
   Json json = {{"format_version", ModelRecord::kFormatVersion},
                {"operator", record.operator_name},
@@ -215,7 +233,7 @@ std::string record_json(const ModelRecord& record) {
                {"hardware_rows", Json::object()},
                {"data", Json::array()},
                {"training", Json::object()},
-               {"metrics", Json::object()}};
+               {"metrics", metrics_json(record.metrics)}};
   if (!record.attention_layout.empty()) {
     json["attention_layout"] = record.attention_layout;
   }
@@ -228,16 +246,10 @@ std::string record_json(const ModelRecord& record) {
   for (const auto& [option, value] : record.training) {
     json["training"][option] = value;
   }
-  for (const auto& [label, metrics] : record.metrics) {
-    json["metrics"][label] = metrics_json(metrics);
-  }
   if (record.output_quantile) {
     json["quantiles"] = record.quantiles;
     json["output_quantile"] = *record.output_quantile;
-    json["coverage"] = Json::object();
-    for (const auto& [label, coverage] : record.coverage) {
-      json["coverage"][label] = {{"rows", coverage.rows}, {"shares", coverage.shares}};
-    }
+    json["coverage"] = coverage_json(record.coverage);
   }
   return to_json_text(json);
 }

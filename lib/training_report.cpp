@@ -1,11 +1,13 @@
 #include "pw/training_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "comma_list.h"
 #include "io/files.h"
 #include "io/json_file.h"
+#include "kernel_reports.h"
 #include "worst_cases.h"
 
 namespace pw {
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::size_t kWorstCases = 100;
 constexpr char kTest[] = "test";
+constexpr char kMetadata[] = "metadata.json";
+constexpr char kLossCurve[] = "loss_curve.csv";
 
 std::string upper_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -46,18 +50,29 @@ Json hardware_distribution(const Dataset& data) {
   return json;
 }
 
+// What a quantile model is, in the published words: "0.8" and "80th percentile".
+void add_quantile(double quantile, Json& info) {
+  const std::string percentile = std::to_string(std::lround(100 * quantile));
+  info["loss_function"] = "Quantile Loss (q=" + python_repr(quantile) + ")";
+  info["quantile"] = quantile;
+  info["purpose"] = "Upper bound prediction (" + percentile + "th percentile)";
+}
+
 Json model_info(const TrainingRun& run) {
   const ModelRecord& record = run.record;
   const bool published = record.kind == ModelKind::efficiency;
-  Json info = {
-      {"model_type",
-       upper_case(record.operator_name) + (published ? "_MLP" : "_LOG_RATIO_ENSEMBLE")},
-      {"operator_type", record.operator_name},
-      {"features", record.features},
-      {"target", published ? "overall_perf" : "ln(duration / bound)"},
-      {"num_features", record.features.size()},
-      {"model_parameters",
-       {{"input_dim", record.features.size()}, {"hidden_dims", run.network.hidden_widths}}}};
+  Json info = {{"model_type", upper_case(record.operator_name) +
+                                  (published ? "_MLP" : "_LOG_RATIO_ENSEMBLE") +
+                                  (record.output_quantile ? "_QUANTILE" : "")},
+               {"operator_type", record.operator_name},
+               {"features", record.features},
+               {"target", published ? "overall_perf" : "ln(duration / bound)"},
+               {"num_features", record.features.size()}};
+  if (record.output_quantile) {
+    add_quantile(*record.output_quantile, info);
+  }
+  info["model_parameters"] = {{"input_dim", record.features.size()},
+                              {"hidden_dims", run.network.hidden_widths}};
   Json& parameters = info["model_parameters"];
   if (published) {
     parameters["dropout_rate"] = run.network.dropout;
@@ -71,7 +86,8 @@ Json model_info(const TrainingRun& run) {
   return info;
 }
 
-Json data_info(const Dataset& train, const Dataset* test, const ReportSources& sources) {
+Json data_info(const TrainingRun& run, const Dataset& train, const Dataset* test,
+               const ReportSources& sources) {
   Json info = {{"train_samples", train.rows()}};
   if (test != nullptr) {
     info["test_samples"] = test->rows();
@@ -79,6 +95,11 @@ Json data_info(const Dataset& train, const Dataset* test, const ReportSources& s
   info["train_path"] = path_list(sources.train);
   if (test != nullptr) {
     info["test_path"] = path_list(sources.test);
+  }
+  if (run.record.output_quantile) {
+    info["validation"] = run.record.kind == ModelKind::efficiency
+                             ? "No validation split - trained on full dataset"
+                             : "Cross-validated, then trained on full dataset";
   }
   info["train_hardware_distribution"] = hardware_distribution(train);
   if (test != nullptr) {
@@ -122,20 +143,33 @@ Json evaluation_results(const ModelRecord& record) {
   return results;
 }
 
+// What stands at the end of a quantile model's file.
+Json kernel_reports_info(const std::filesystem::path& folder, const KernelReportOptions& options) {
+  const std::string threshold = python_repr(options.threshold);
+  return {{"report_directory", folder.string()},
+          {"description",
+           "Kernel performance analysis reports identifying underperforming kernels (actual < "
+           "predicted)"},
+          {"threshold", options.threshold},
+          {"topk_per_hardware", options.topk ? Json(*options.topk) : Json("all")},
+          {"note", "Kernels with perf_diff < " + threshold + " are identified as underperforming"},
+          {"files", "See kernel_reports/ directory for CSV files"}};
+}
+
 // The layout of the original's file, then the whole record.
-std::string metadata_json(const TrainingRun& run, const Dataset& train, const Dataset* test,
-                          const ReportSources& sources) {
+Json metadata_json(const TrainingRun& run, const Dataset& train, const Dataset* test,
+                   const ReportSources& sources) {
   const Json record = parse_json(record_json(run.record), "record");
   Json json = {{"timestamp", sources.timestamp},
                {"model_info", model_info(run)},
-               {"data_info", data_info(train, test, sources)},
+               {"data_info", data_info(run, train, test, sources)},
                {"feature_ranges", record.at("feature_ranges")},
                {"preprocessing", preprocessing(run.record.kind)}};
   if (test != nullptr) {
     json["evaluation_results"] = evaluation_results(run.record);
   }
   json["record"] = record;
-  return to_json_text(json);
+  return json;
 }
 
 std::string loss_curve_csv(const std::vector<EpochReport>& curve) {
@@ -164,9 +198,20 @@ std::string worst_cases(const TrainingRun& run, const Dataset& train, const Data
 void write_training_report(const std::filesystem::path& folder, const TrainingRun& run,
                            const Dataset& train, const Dataset* test,
                            const ReportSources& sources) {
-  write_file_atomic(folder / "metadata.json", metadata_json(run, train, test, sources));
-  write_file_atomic(folder / "loss_curve.csv", loss_curve_csv(run.curve));
+  write_file_atomic(folder / kMetadata, to_json_text(metadata_json(run, train, test, sources)));
+  write_file_atomic(folder / kLossCurve, loss_curve_csv(run.curve));
   write_file_atomic(folder / "worst_cases_top100.csv", worst_cases(run, train, test, sources));
+}
+
+void write_quantile_report(const std::filesystem::path& folder, const TrainingRun& run,
+                           const Dataset& train, const std::vector<float>& predicted,
+                           const ReportSources& sources, const KernelReportOptions& options) {
+  const std::filesystem::path kernels = folder / "kernel_reports";
+  Json json = metadata_json(run, train, nullptr, sources);
+  json["kernel_reports"] = kernel_reports_info(kernels, options);
+  write_file_atomic(folder / kMetadata, to_json_text(json));
+  write_file_atomic(folder / kLossCurve, loss_curve_csv(run.curve));
+  write_kernel_reports(kernels, train, sources.train, predicted, options);
 }
 
 }  // namespace pw

@@ -1,8 +1,11 @@
-#include "model/cross_validation.h"
+#include "pw/cross_validation.h"
 
 #include <numeric>
 #include <random>
 #include <unordered_map>
+#include <utility>
+
+#include "model/split.h"
 namespace pw {
 
 std::vector<Fold> group_folds(const std::vector<std::uint64_t>& group_of_row, std::int64_t folds,
@@ -35,19 +38,28 @@ std::vector<Fold> group_folds(const std::vector<std::uint64_t>& group_of_row, st
   return result;
 }
 
-Split split_problems(const Dataset& data, const std::vector<std::int64_t>& rows, double fraction,
-                     std::int64_t seed) {
-  std::vector<std::uint64_t> problems;
-  for (const std::int64_t row : rows) {
-    problems.push_back(data.problem[static_cast<std::size_t>(row)]);
+std::vector<Fold> gpu_folds(const Dataset& data) {
+  if (data.hardware_names.size() < 2) {
+    throw DataError("the rows are all of " + data.hardware_names.front() +
+                    ", expected at least two GPUs to leave one out");
   }
-  Split split = split_groups(problems, fraction, seed);
-  for (auto* part : {&split.training, &split.validation}) {
-    for (std::int64_t& row : *part) {
-      row = rows[static_cast<std::size_t>(row)];
+  std::vector<Fold> folds(data.hardware_names.size());
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    for (std::size_t gpu = 0; gpu < folds.size(); ++gpu) {
+      (gpu == data.hardware[row] ? folds[gpu].unseen : folds[gpu].training)
+          .push_back(static_cast<std::int64_t>(row));
     }
   }
-  return split;
+  return folds;
+}
+
+void keep_seen_rows(const Dataset& data, double fraction, std::int64_t seed,
+                    std::vector<Fold>& folds) {
+  for (Fold& fold : folds) {
+    Split split = split_groups_of(data.problem, fold.training, fraction, seed);
+    fold.training = std::move(split.training);
+    fold.seen = std::move(split.validation);
+  }
 }
 
 }  // namespace pw

@@ -43,8 +43,8 @@ LabelledCoverage coverage_of_rows(const OperatorModel& model, const Dataset& dat
     const auto row = static_cast<std::size_t>(rows[i]);
     std::vector<bool> covered(quantiles);
     for (std::size_t quantile = 0; quantile < quantiles; ++quantile) {
-      const double ceiling_us = duration_us_of(
-          data.options.kind, outputs[i * quantiles + quantile], data.reference_us[row]);
+      const double ceiling_us = duration_us_of(data.options.kind, outputs[i * quantiles + quantile],
+                                               data.reference_us[row]);
       covered[quantile] = data.duration_us[row] >= ceiling_us;
     }
     all.add(covered);

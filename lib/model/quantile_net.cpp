@@ -82,8 +82,7 @@ QuantileCalibration calibrate(const torch::Tensor& features, const torch::Tensor
     const torch::Tensor rows = key_of_row == key;
     if (rows.sum().item<std::int64_t>() >= rows_needed(coverages)) {
       known.push_back(keys[key]);
-      shifts.push_back(
-          conformal_shifts(predicted.index({rows}), targets.index({rows}), coverages));
+      shifts.push_back(conformal_shifts(predicted.index({rows}), targets.index({rows}), coverages));
     }
   }
   if (known.empty()) {

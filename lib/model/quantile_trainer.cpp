@@ -1,23 +1,28 @@
 #include "pw/quantile_trainer.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 #include <torch/torch.h>
 
+#include "comma_list.h"
 #include "io/files.h"
 #include "io/json_file.h"
 #include "metrics.h"
-#include "model/cross_validation.h"
 #include "model/quantile_coverage.h"
 #include "model/quantile_net.h"
 #include "model/ratio_training.h"
 #include "model/script_model.h"
 #include "model/threads.h"
+#include "model/training.h"
 #include "model/training_record.h"
+#include "pw/cross_validation.h"
 
 namespace pw {
 namespace {
+
+constexpr char kHeldOut[] = "held out";
+constexpr std::int64_t kCalibrationFolds = 5;
 
 void check_quantile(double quantile) { check_between("quantile", quantile, 0.001, 0.999); }
 
@@ -40,165 +45,212 @@ torch::Tensor gpus_of(const Dataset& data, const std::vector<std::int64_t>& rows
   return torch::tensor(gpus, torch::kInt64);
 }
 
-// An ensemble that was fitted, before its calibration.
-struct FittedEnsemble {
-  std::vector<RatioNet> members;
-  RatioScaling scaling;
-};
-
-// Fits quantiles to parts of one data set.
-class QuantileFit {
- public:
-  QuantileFit(const Dataset& data, const RatioOptions& options, const QuantileOptions& quantiles,
-              const ProgressCallback& progress)
-      : data_(data),
-        options_(options),
-        quantiles_(sorted_quantiles(quantiles)),
-        progress_(progress) {
-    main_ = std::find(quantiles_.begin(), quantiles_.end(), quantiles.quantiles.front()) -
-            quantiles_.begin();
+std::vector<double> levels_of(const std::vector<double>& quantiles) {
+  std::vector<double> levels;  // of the duration
+  for (const double quantile : quantiles) {
+    levels.push_back(1 - quantile);
   }
-
-  FittedEnsemble fit(const std::vector<std::int64_t>& rows) const {
-    const RatioPart part = make_ratio_part(data_, rows);
-    const RatioScaling scaling = scaling_of(part, kClipShare);
-    std::vector<double> levels;  // of the duration
-    for (const double quantile : quantiles_) {
-      levels.push_back(1 - quantile);
-    }
-    return {fit_ensemble(part, scaling, options_, progress_, levels), scaling};
-  }
-
-  // The outputs before calibration, [rows, quantiles].
-  torch::Tensor predict(const FittedEnsemble& ensemble,
-                        const std::vector<std::int64_t>& rows) const {
-    const torch::NoGradGuard no_grad;
-    return ensemble_script(ensemble.members, ensemble.scaling)
-        .get_method("ensemble_mean")({make_ratio_part(data_, rows).features})
-        .toTensor();
-  }
-
-  // The ensemble with calibrated outputs. `predicted`: for these rows, by ensembles that had not
-  // seen them.
-  torch::jit::Module calibrated(const FittedEnsemble& ensemble, const torch::Tensor& predicted,
-                                const std::vector<std::int64_t>& rows) const {
-    const RatioPart part = make_ratio_part(data_, rows);
-    return quantile_script(
-        ensemble.members, ensemble.scaling,
-        calibrate(part.features, predicted, part.targets, gpus_of(data_, rows), quantiles_), main_);
-  }
-
-  const std::vector<double>& quantiles() const { return quantiles_; }
-  double output_quantile() const { return quantiles_[static_cast<std::size_t>(main_)]; }
-
- private:
-  const Dataset& data_;
-  const RatioOptions& options_;
-  std::vector<double> quantiles_;
-  std::int64_t main_ = 0;
-  const ProgressCallback& progress_;
-};
-
-// Cross-conformal calibration: each row is predicted by an ensemble that has not seen its problem,
-// and the shifts of the final ensemble come from these predictions of all rows.
-struct CrossPrediction {
-  std::vector<Fold> folds;
-  std::vector<FittedEnsemble> ensembles;  // of the folds
-  torch::Tensor predicted;                // [rows, quantiles]
-};
-
-CrossPrediction cross_predict(const Dataset& data, const QuantileFit& fit, std::int64_t folds,
-                              std::int64_t seed) {
-  CrossPrediction cross{group_folds(data.problem, folds, seed), {}, {}};
-  cross.predicted = torch::empty({static_cast<std::int64_t>(data.rows()),
-                                  static_cast<std::int64_t>(fit.quantiles().size())});
-  for (const Fold& fold : cross.folds) {
-    cross.ensembles.push_back(fit.fit(fold.training));
-    cross.predicted.index_put_({torch::tensor(fold.unseen)},
-                               fit.predict(cross.ensembles.back(), fold.unseen));
-  }
-  return cross;
+  return levels;
 }
 
-// How the model does on rows that neither the fit nor the calibration has seen: each fold's
-// ensemble, calibrated on the other folds.
-void evaluate_folds(const Dataset& data, const QuantileFit& fit, const CrossPrediction& cross,
-                    ModelRecord& record) {
-  std::vector<LabelledCoverage> coverage;
-  std::vector<std::int64_t> rows;
-  std::vector<float> predicted;
-  for (std::size_t i = 0; i < cross.folds.size(); ++i) {
-    const Fold& fold = cross.folds[i];
-    const torch::Tensor others =
-        cross.predicted.index_select(0, torch::tensor(fold.training, torch::kInt64));
-    const ScriptModel model(fit.calibrated(cross.ensembles[i], others, fold.training), record,
-                            "fold");
-    coverage.push_back(coverage_of_rows(model, data, fold.unseen, "held out"));
-    const std::vector<float> part = predicted_efficiency(model, data, fold.unseen);
-    rows.insert(rows.end(), fold.unseen.begin(), fold.unseen.end());
-    predicted.insert(predicted.end(), part.begin(), part.end());
-  }
-  record.coverage = pooled(coverage);
-  record.metrics = metrics_of_rows(data, rows, predicted, "held out");
-}
-
-// Coverage on groups that neither has seen, each group in one of the folds.
-LabelledCoverage coverage_of_unseen_groups(const Dataset& data, const QuantileFit& fit,
-                                           const QuantileOptions& options, std::int64_t seed,
-                                           const ModelRecord& record) {
+std::string label_of_unseen(const Dataset& data) {
   std::string label = "unseen";
   for (const std::string& column : data.options.hold_out_by) {
     label += (label == "unseen" ? " " : ",") + column;
   }
-  std::vector<LabelledCoverage> parts;
-  for (const Fold& fold : group_folds(data.hold_out_group, options.hold_out_folds, seed)) {
-    const Split split = split_problems(
-        data, fold.training, 1 / static_cast<double>(options.calibration_folds), seed);
-    const FittedEnsemble ensemble = fit.fit(split.training);
-    const ScriptModel model(
-        fit.calibrated(ensemble, fit.predict(ensemble, split.validation), split.validation), record,
-        "fold");
-    parts.push_back(coverage_of_rows(model, data, fold.unseen, label));
-  }
-  return pooled(parts);
+  return label;
 }
 
-std::vector<std::int64_t> all_rows(const Dataset& data) {
-  std::vector<std::int64_t> rows(data.rows());
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
+// Split conformal calibration: an ensemble is fitted to some of the rows, and its outputs are
+// shifted by what it is off on the others.
+class QuantileTraining {
+ public:
+  QuantileTraining(const Dataset& data, const RatioOptions& options,
+                   const QuantileOptions& quantiles)
+      : data_(data),
+        options_(options),
+        quantiles_(sorted_quantiles(quantiles)),
+        main_(std::find(quantiles_.begin(), quantiles_.end(), quantiles.quantiles.front()) -
+              quantiles_.begin()) {
+    add_part(all_rows(data), quantiles.calibration_fraction);
+    if (!data.hold_out_group.empty()) {
+      hold_out_folds_ = group_folds(data.hold_out_group, quantiles.hold_out_folds, options.seed);
+    }
+    for (const Fold& fold : hold_out_folds_) {
+      add_part(fold.training, quantiles.calibration_fraction);
+    }
+    std::vector<std::vector<std::int64_t>> rows_of_fits;
+    for (const Split& part : parts_) {
+      rows_of_fits.push_back(part.training);
+    }
+    training_.emplace(data, rows_of_fits, options, levels_of(quantiles_));
+  }
+
+  EnsembleTraining& training() { return *training_; }
+  const Split& part() const { return parts_[0]; }  // `validation` are the calibration rows
+  const std::vector<double>& quantiles() const { return quantiles_; }
+  double output_quantile() const { return quantiles_[static_cast<std::size_t>(main_)]; }
+
+  // Of the complete training.
+  torch::jit::Module script() const { return calibrated(0, parts_[0].validation); }
+  void evaluate(ModelRecord& record) const {
+    evaluate_calibration_rows(record);
+    evaluate_unseen_groups(record);
+  }
+
+ private:
+  void add_part(const std::vector<std::int64_t>& rows, double calibration_fraction) {
+    parts_.push_back(split_groups_of(data_.problem, rows, calibration_fraction, options_.seed));
+  }
+  // Ensemble `fit`, calibrated on rows that it has not seen.
+  torch::jit::Module calibrated(std::size_t fit, const std::vector<std::int64_t>& rows) const;
+  void evaluate_calibration_rows(ModelRecord& record) const;
+  void evaluate_unseen_groups(ModelRecord& record) const;
+
+  const Dataset& data_;
+  const RatioOptions& options_;
+  std::vector<double> quantiles_;
+  std::int64_t main_;  // which of the quantiles is the output
+  std::vector<Fold> hold_out_folds_;
+  std::vector<Split> parts_;  // of all rows, then of the training rows of each fold
+  std::optional<EnsembleTraining> training_;
+};
+
+torch::jit::Module QuantileTraining::calibrated(std::size_t fit,
+                                                const std::vector<std::int64_t>& rows) const {
+  const torch::NoGradGuard no_grad;
+  const std::vector<RatioNet> members = training_->members(fit);
+  const RatioScaling& scaling = training_->scaling(fit);
+  const RatioPart part = make_ratio_part(data_, rows);
+  const torch::Tensor predicted =
+      ensemble_script(members, scaling).get_method("ensemble_mean")({part.features}).toTensor();
+  return quantile_script(
+      members, scaling,
+      calibrate(part.features, predicted, part.targets, gpus_of(data_, rows), quantiles_), main_);
+}
+
+// How the model does on rows that neither the fit nor the calibration has seen: of the calibration
+// rows one fold after the other is tested with the shifts of the other folds.
+void QuantileTraining::evaluate_calibration_rows(ModelRecord& record) const {
+  const std::vector<std::int64_t>& calibration = parts_[0].validation;
+  std::vector<std::uint64_t> problems;
+  for (const std::int64_t row : calibration) {
+    problems.push_back(data_.problem[static_cast<std::size_t>(row)]);
+  }
+  const auto rows_at = [&](std::vector<std::int64_t> places) {
+    for (std::int64_t& place : places) {
+      place = calibration[static_cast<std::size_t>(place)];
+    }
+    return places;
+  };
+  std::vector<LabelledCoverage> coverage;
+  std::vector<std::int64_t> rows;
+  std::vector<float> predicted;
+  for (const Fold& fold : group_folds(problems, kCalibrationFolds, options_.seed)) {
+    const std::vector<std::int64_t> tested = rows_at(fold.unseen);
+    const ScriptModel model(calibrated(0, rows_at(fold.training)), record, "fold");
+    coverage.push_back(coverage_of_rows(model, data_, tested, kHeldOut));
+    const std::vector<float> part = predicted_efficiency(model, data_, tested);
+    rows.insert(rows.end(), tested.begin(), tested.end());
+    predicted.insert(predicted.end(), part.begin(), part.end());
+  }
+  record.coverage = pooled(coverage);
+  record.metrics = metrics_of_rows(data_, rows, predicted, kHeldOut);
+}
+
+// Groups that neither has seen, each group in one of the folds.
+void QuantileTraining::evaluate_unseen_groups(ModelRecord& record) const {
+  std::vector<LabelledCoverage> parts;
+  for (std::size_t i = 0; i < hold_out_folds_.size(); ++i) {
+    const ScriptModel model(calibrated(i + 1, parts_[i + 1].validation), record, "fold");
+    parts.push_back(
+        coverage_of_rows(model, data_, hold_out_folds_[i].unseen, label_of_unseen(data_)));
+  }
+  const LabelledCoverage unseen = pooled(parts);
+  record.coverage.insert(record.coverage.end(), unseen.begin(), unseen.end());
+}
+
+// Options that the quantile models have no use for.
+NamedValues without(const std::vector<std::string>& names, NamedValues values) {
+  values.erase(std::remove_if(values.begin(), values.end(),
+                              [&](const auto& value) {
+                                return std::count(names.begin(), names.end(), value.first) > 0;
+                              }),
+               values.end());
+  return values;
 }
 
 }  // namespace
 
-ModelRecord train_log_ratio_quantiles(const Dataset& train, const RatioOptions& options,
-                                      const QuantileOptions& quantiles,
+TrainingRun run_mlp_quantile_training(const Dataset& train, const MlpOptions& options,
                                       const std::filesystem::path& output,
-                                      const ProgressCallback& progress) {
+                                      const ProgressCallback& progress, const RunControl& control) {
   check_options(options);
-  check_at_least("calibration_folds", quantiles.calibration_folds, 2);
+  check_quantile(options.quantile.value());
+  set_torch_threads(options.threads);
+  torch::manual_seed(static_cast<std::uint64_t>(options.seed));
+  const Split split{all_rows(train), {}};
+  Training training(train, make_part(train, split.training), make_part(train, {}), options);
+  TrainingRun run;
+  run.record = record_of(train, nullptr,
+                         without({"scheduler_factor", "scheduler_patience", "min_learning_rate",
+                                  "early_stopping_patience", "validation_fraction", "split"},
+                                 options_of(options)),
+                         split);
+  run.record.quantiles = {*options.quantile};
+  run.record.output_quantile = options.quantile;
+  run.curve = run_epochs(training, run.record, progress, control);
+  run.stopped = !training.finished();
+  append(training.result(), run.record.training);
+  if (run.stopped) {
+    run.record.training.emplace_back("stopped", "on request, before the end");
+  }
+  const MlpImpl& network = training.best_network();
+  run.network = {network.hidden_widths(), 1, options.dropout, parameters_of(network)};
+  const torch::jit::Module script = to_torch_script(network);
+  const ScriptModel model(script, run.record, output.string());
+  run.record.metrics = evaluate_model(model, train, "training");
+  run.record.coverage = evaluate_coverage(model, train, "training");
+  write_file_atomic(output, checkpoint_bytes(script, run.record));
+  return run;
+}
+
+TrainingRun run_log_ratio_quantile_training(const Dataset& train, const RatioOptions& options,
+                                            const QuantileOptions& quantiles,
+                                            const std::filesystem::path& output,
+                                            const ProgressCallback& progress,
+                                            const RunControl& control) {
+  check_options(options);
+  check_between("calibration_fraction", quantiles.calibration_fraction, 0.001, 0.9);
   check_at_least("hold_out_folds", quantiles.hold_out_folds, 2);
   set_torch_threads(options.threads);
-  const QuantileFit fit(train, options, quantiles, progress);
-  ModelRecord record = record_of(train, nullptr, options_of(options), {all_rows(train), {}});
-  record.quantiles = fit.quantiles();
-  record.output_quantile = fit.output_quantile();
-  record.training.emplace_back("calibration_folds", std::to_string(quantiles.calibration_folds));
-
-  const CrossPrediction cross =
-      cross_predict(train, fit, quantiles.calibration_folds, options.seed);
-  evaluate_folds(train, fit, cross, record);
+  QuantileTraining training(train, options, quantiles);
+  TrainingRun run;
+  run.record =
+      record_of(train, nullptr, without({"validation_fraction", "refit"}, options_of(options)),
+                {all_rows(train), {}});
+  run.record.quantiles = training.quantiles();
+  run.record.output_quantile = training.output_quantile();
+  append({{"calibration_fraction", python_repr(quantiles.calibration_fraction)},
+          {"rows_calibration", std::to_string(training.part().validation.size())}},
+         run.record.training);
   if (!train.hold_out_group.empty()) {
-    const LabelledCoverage unseen =
-        coverage_of_unseen_groups(train, fit, quantiles, options.seed, record);
-    record.coverage.insert(record.coverage.end(), unseen.begin(), unseen.end());
-    record.training.emplace_back("hold_out_folds", std::to_string(quantiles.hold_out_folds));
+    run.record.training.emplace_back("hold_out_by", comma_list(train.options.hold_out_by));
+    run.record.training.emplace_back("hold_out_folds", std::to_string(quantiles.hold_out_folds));
   }
-  const std::vector<std::int64_t> rows = all_rows(train);
-  const torch::jit::Module script = fit.calibrated(fit.fit(rows), cross.predicted, rows);
-  const ScriptModel checked(script, record, output.string());
-  write_file_atomic(output, checkpoint_bytes(script, record));
-  return record;
+  run.network = {options.hidden_widths, options.members, 0, training.training().parameters()};
+  run.curve = run_epochs(training.training(), run.record, progress, control);
+  run.stopped = run.saved = false;
+  if (!training.training().finished()) {
+    run.stopped = true;
+    return run;
+  }
+  training.evaluate(run.record);
+  const torch::jit::Module script = training.script();
+  const ScriptModel checked(script, run.record, output.string());
+  write_file_atomic(output, checkpoint_bytes(script, run.record));
+  run.saved = true;
+  return run;
 }
 
 }  // namespace pw

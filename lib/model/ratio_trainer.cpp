@@ -53,6 +53,14 @@ NamedValues options_of(const RatioOptions& o) {
           {"libtorch", TORCH_VERSION}};
 }
 
+namespace {
+
+torch::jit::Module script_of(const EnsembleTraining& training, std::size_t fit) {
+  return to_torch_script(training.members(fit), training.scaling(fit));
+}
+
+}  // namespace
+
 TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
                                    const RatioOptions& options, const std::filesystem::path& output,
                                    const ProgressCallback& progress, const RunControl& control) {
@@ -60,7 +68,11 @@ TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
   set_torch_threads(options.threads);
   const Split split =
       split_dataset(train, options.validation_fraction, options.seed, /*published_split=*/false);
-  EnsembleTraining training(train, split.training, options);
+  std::vector<std::vector<std::int64_t>> rows_of_fits{split.training};
+  if (options.refit) {
+    rows_of_fits.push_back(all_rows(train));
+  }
+  EnsembleTraining training(train, rows_of_fits, options);
   TrainingRun run;
   run.record = record_of(train, test, options_of(options), split);
   run.validation_rows = split.validation;
@@ -72,7 +84,7 @@ TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
     return run;
   }
 
-  predict_validation(ScriptModel(training.script(0), run.record, output.string()), train, run);
+  predict_validation(ScriptModel(script_of(training, 0), run.record, output.string()), train, run);
   const bool refitted = training.complete_fits() > 1;
   if (refitted) {
     run.record.training.emplace_back(
@@ -80,7 +92,7 @@ TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
   } else if (options.refit) {
     run.record.training.emplace_back("stopped", "on request, before the fit of all rows");
   }
-  const torch::jit::Module script = training.script(refitted ? 1 : 0);
+  const torch::jit::Module script = script_of(training, refitted ? 1 : 0);
   predict_test(ScriptModel(script, run.record, output.string()), test, run);
   write_file_atomic(output, checkpoint_bytes(script, run.record));
   return run;

@@ -1,6 +1,5 @@
 #include "model/ratio_training.h"
 
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -19,8 +18,6 @@ torch::Tensor column_quantile(const torch::Tensor& sorted, double share) {
   const auto last = static_cast<double>(sorted.size(0) - 1);
   return sorted[static_cast<std::int64_t>(std::llround(share * last))];
 }
-
-const std::vector<double> kMedian = {0.5};
 
 // The targets below which each of the shares of them lies.
 std::vector<double> values_at(const torch::Tensor& targets, const std::vector<double>& shares) {
@@ -216,39 +213,11 @@ torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling)
   return (clipped - scaling.mean) / scaling.std;
 }
 
-std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& scaling,
-                                   const RatioOptions& options, const ProgressCallback& progress,
-                                   const std::vector<double>& levels) {
-  const torch::Tensor inputs = network_inputs(part, scaling);
-  std::vector<RatioNet> members;
-  for (std::int64_t member = 0; member < options.members; ++member) {
-    MemberTraining training(inputs, part, levels, options, member);
-    while (!training.finished()) {
-      const auto start = std::chrono::steady_clock::now();
-      EpochReport report = training.next_epoch();
-      report.epoch += member * options.epochs;
-      report.epochs = options.members * options.epochs;
-      report.seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (progress) {
-        progress(report);
-      }
-    }
-    members.push_back(training.net());
-  }
-  return members;
-}
-
 EnsembleTraining::EnsembleTraining(const Dataset& data,
-                                   const std::vector<std::int64_t>& training_rows,
-                                   const RatioOptions& options)
-    : options_(options), device_(torch_device(options.device)) {
-  std::vector<std::vector<std::int64_t>> rows_of_fit{training_rows};
-  if (options.refit) {
-    rows_of_fit.emplace_back(data.rows());
-    std::iota(rows_of_fit.back().begin(), rows_of_fit.back().end(), 0);
-  }
-  for (const std::vector<std::int64_t>& rows : rows_of_fit) {
+                                   const std::vector<std::vector<std::int64_t>>& rows_of_fits,
+                                   const RatioOptions& options, std::vector<double> levels)
+    : options_(options), levels_(std::move(levels)), device_(torch_device(options.device)) {
+  for (const std::vector<std::int64_t>& rows : rows_of_fits) {
     Fit fit{make_ratio_part(data, rows), {}, {}};
     fit.scaling = scaling_of(fit.part, kClipShare);
     fit.inputs = network_inputs(fit.part, fit.scaling).to(device_);
@@ -272,7 +241,7 @@ bool EnsembleTraining::finished() const { return complete_fits() == fits_.size()
 void EnsembleTraining::start_member() {
   const Fit& fit = fits_[complete_fits()];
   const auto member = static_cast<std::int64_t>(finished_.size()) % options_.members;
-  member_ = std::make_unique<MemberTraining>(fit.inputs, fit.part, kMedian, options_, member);
+  member_ = std::make_unique<MemberTraining>(fit.inputs, fit.part, levels_, options_, member);
 }
 
 EpochReport EnsembleTraining::next_epoch() {
@@ -302,7 +271,7 @@ void EnsembleTraining::save(TrainingState& state) const {
 void EnsembleTraining::load(const TrainingState& state) {
   const std::vector<std::int64_t> finished = state.get_integers("finished");
   for (std::size_t i = 0; i < static_cast<std::size_t>(finished.at(0)); ++i) {
-    finished_.emplace_back(fits_[0].inputs.size(1), options_.hidden_widths);
+    finished_.push_back(new_net());
     take_tensors(state, net_prefix(i), parameters_in(*finished_.back()));
   }
   if (finished.at(1) != 0) {
@@ -311,14 +280,18 @@ void EnsembleTraining::load(const TrainingState& state) {
   }
 }
 
-torch::jit::Module EnsembleTraining::script(std::size_t fit) const {
+std::vector<RatioNet> EnsembleTraining::members(std::size_t fit) const {
   const auto begin = finished_.begin() + static_cast<std::ptrdiff_t>(fit) * options_.members;
-  return to_torch_script({begin, begin + options_.members}, fits_[fit].scaling);
+  return {begin, begin + options_.members};
+}
+
+RatioNet EnsembleTraining::new_net() const {
+  return RatioNet(fits_[0].inputs.size(1), options_.hidden_widths,
+                  static_cast<std::int64_t>(levels_.size()));
 }
 
 std::int64_t EnsembleTraining::parameters() const {
-  return options_.members *
-         parameters_of(*RatioNet(fits_[0].inputs.size(1), options_.hidden_widths));
+  return options_.members * parameters_of(*new_net());
 }
 
 }  // namespace pw

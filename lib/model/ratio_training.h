@@ -34,26 +34,20 @@ RatioScaling scaling_of(const RatioPart& part, double clip_share);
 // The inputs of the networks, standardised.
 torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling);
 
-// An ensemble fitted on the part: members differ in initial weights, order and noise alone.
-// `levels`: the quantiles of the target that the outputs are to be, falling; the median by default,
-// whose loss is the absolute error.
-std::vector<RatioNet> fit_ensemble(const RatioPart& part, const RatioScaling& scaling,
-                                   const RatioOptions& options, const ProgressCallback& progress,
-                                   const std::vector<double>& levels = {0.5});
-
 // The learning rate of step `step` of `steps`: cosine from 1/25 of the maximum up over `warm_up` of
 // the steps, then cosine down to almost nothing.
 double one_cycle_rate(std::int64_t step, std::int64_t steps, double warm_up, double maximum);
 
 class MemberTraining;
 
-// The ensemble of the training rows, then that of all rows if the options ask for the refit, member
-// by member.
+// Ensembles of several sets of rows one after the other, member by member. Members of an ensemble
+// differ in initial weights, order and noise alone.
 class EnsembleTraining : public EpochTraining {
  public:
-  // `options` must outlive the training.
-  EnsembleTraining(const Dataset& data, const std::vector<std::int64_t>& training_rows,
-                   const RatioOptions& options);
+  // `levels`: the quantiles of ln(duration / bound) that the outputs are to be, falling; the
+  // median, whose loss is the absolute error, by default. `options` must outlive the training.
+  EnsembleTraining(const Dataset& data, const std::vector<std::vector<std::int64_t>>& rows_of_fits,
+                   const RatioOptions& options, std::vector<double> levels = {0.5});
   ~EnsembleTraining() override;
 
   bool finished() const override;
@@ -62,8 +56,9 @@ class EnsembleTraining : public EpochTraining {
   void load(const TrainingState& state) override;
 
   std::size_t complete_fits() const;
-  // A complete fit: 0 = of the training rows, 1 = of all.
-  torch::jit::Module script(std::size_t fit) const;
+  // Of a complete fit.
+  std::vector<RatioNet> members(std::size_t fit) const;
+  const RatioScaling& scaling(std::size_t fit) const { return fits_[fit].scaling; }
   std::int64_t parameters() const;  // of one fit
 
  private:
@@ -74,8 +69,10 @@ class EnsembleTraining : public EpochTraining {
   };
 
   void start_member();
+  RatioNet new_net() const;
 
   const RatioOptions& options_;
+  std::vector<double> levels_;
   torch::Device device_;
   std::vector<Fit> fits_;
   std::vector<RatioNet> finished_;  // on the CPU, of all fits in order

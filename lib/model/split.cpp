@@ -77,4 +77,19 @@ Split split_groups(const std::vector<std::uint64_t>& group_of_row, double fracti
   return split;
 }
 
+Split split_groups_of(const std::vector<std::uint64_t>& group_of_row,
+                      const std::vector<std::int64_t>& rows, double fraction, std::int64_t seed) {
+  std::vector<std::uint64_t> groups;
+  for (const std::int64_t row : rows) {
+    groups.push_back(group_of_row[static_cast<std::size_t>(row)]);
+  }
+  Split split = split_groups(groups, fraction, seed);
+  for (auto* part : {&split.training, &split.validation}) {
+    for (std::int64_t& row : *part) {
+      row = rows[static_cast<std::size_t>(row)];
+    }
+  }
+  return split;
+}
+
 }  // namespace pw

@@ -29,4 +29,8 @@ Split split_rows(std::int64_t rows, double fraction, std::int64_t seed);
 Split split_groups(const std::vector<std::uint64_t>& group_of_row, double fraction,
                    std::int64_t seed);
 
+// The same for some rows of a data set; both parts hold rows of the data set.
+Split split_groups_of(const std::vector<std::uint64_t>& group_of_row,
+                      const std::vector<std::int64_t>& rows, double fraction, std::int64_t seed);
+
 }  // namespace pw

@@ -12,7 +12,6 @@
 #include "model/training_record.h"
 
 namespace pw {
-namespace {
 
 void check_options(const MlpOptions& o) {
   constexpr double kMax = std::numeric_limits<double>::max();
@@ -50,8 +49,6 @@ NamedValues options_of(const MlpOptions& o) {
           {"device", std::string(to_string(o.device))},
           {"libtorch", TORCH_VERSION}};
 }
-
-}  // namespace
 
 TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const MlpOptions& options,
                              const std::filesystem::path& output, const ProgressCallback& progress,

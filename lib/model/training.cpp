@@ -6,6 +6,7 @@
 
 #include "io/json_file.h"
 #include "model/device.h"
+#include "model/pinball.h"
 #include "model/split.h"
 
 namespace pw {
@@ -14,12 +15,18 @@ namespace {
 constexpr double kTargetOffset = 1e-9;  // the published loss: abs((y - p) / (y + 1e-9))
 constexpr std::int64_t kRowsPerEvaluation = 1 << 15;
 
+torch::Tensor relative_errors(const torch::Tensor& predicted, const torch::Tensor& targets) {
+  return ((targets - predicted) / (targets + kTargetOffset)).abs();
+}
+
 // One loss per row of a batch; `rows` selects from the part.
 template <class Selection>
 torch::Tensor losses_of(const torch::Tensor& predicted, const TrainingPart& part,
-                        const Selection& select) {
+                        const std::optional<double>& quantile, const Selection& select) {
   const torch::Tensor targets = select(part.targets);
-  const torch::Tensor losses = ((targets - predicted) / (targets + kTargetOffset)).abs();
+  const torch::Tensor losses =
+      quantile ? pinball(predicted, targets, torch::tensor(*quantile, targets.options()))
+               : relative_errors(predicted, targets);
   return part.weights.defined() ? losses * select(part.weights) : losses;
 }
 
@@ -136,8 +143,8 @@ double Training::train_batch(const torch::Tensor& rows) {
   optimizer_.zero_grad();
   const torch::Tensor predicted = mlp_->forward(training_.inputs.index_select(0, rows),
                                                 [this](const auto& x) { return dropout_(x); });
-  const torch::Tensor losses =
-      losses_of(predicted, training_, [&](const auto& x) { return x.index_select(0, rows); });
+  const torch::Tensor losses = losses_of(predicted, training_, options_.quantile,
+                                         [&](const auto& x) { return x.index_select(0, rows); });
   const torch::Tensor loss = losses.mean();
   const double value = loss.item<double>();
   if (!std::isfinite(value)) {
@@ -170,7 +177,8 @@ double Training::validation_loss() {
   for (std::int64_t begin = 0; begin < rows; begin += kRowsPerEvaluation) {
     const std::int64_t end = std::min(begin + kRowsPerEvaluation, rows);
     const auto select = [&](const auto& x) { return x.slice(0, begin, end); };
-    parts.push_back(losses_of(mlp_->forward(select(validation_.inputs)), validation_, select));
+    parts.push_back(losses_of(mlp_->forward(select(validation_.inputs)), validation_,
+                              options_.quantile, select));
   }
   const torch::Tensor losses = torch::cat(parts);
   double sum = 0;
@@ -187,7 +195,8 @@ double Training::validation_loss() {
 
 bool Training::finished() const {
   return progress_.epochs >= options_.epochs ||
-         progress_.epochs - progress_.best_epoch > options_.early_stopping_patience;
+         (validates() &&
+          progress_.epochs - progress_.best_epoch > options_.early_stopping_patience);
 }
 
 EpochReport Training::next_epoch() {
@@ -195,15 +204,20 @@ EpochReport Training::next_epoch() {
   report.epochs = options_.epochs;
   report.learning_rate = schedule_.learning_rate();
   report.train_loss = train_epoch();
-  report.validation_loss = validation_loss();
-  report.best = *report.validation_loss < progress_.best_validation_loss;
+  if (validates()) {
+    report.validation_loss = validation_loss();
+  }
+  report.best = validates() ? *report.validation_loss < progress_.best_validation_loss
+                            : report.train_loss < progress_.best_training_loss;
   if (report.best) {
     progress_.best_training_loss = report.train_loss;
-    progress_.best_validation_loss = *report.validation_loss;
+    progress_.best_validation_loss = report.validation_loss.value_or(0);
     progress_.best_epoch = progress_.epochs;
     best_weights_ = copies_of(named_tensors(*mlp_));
   }
-  set_learning_rate(optimizer_, schedule_.step(*report.validation_loss));
+  if (validates()) {
+    set_learning_rate(optimizer_, schedule_.step(*report.validation_loss));
+  }
   ++progress_.epochs;
   return report;
 }
@@ -252,10 +266,13 @@ MlpImpl& Training::best_network() {
 }
 
 std::vector<std::pair<std::string, std::string>> Training::result() const {
-  return {{"epochs_run", std::to_string(progress_.epochs)},
-          {"best_epoch", std::to_string(progress_.best_epoch)},
-          {"train_loss", python_repr(progress_.best_training_loss)},
-          {"validation_loss", python_repr(progress_.best_validation_loss)}};
+  NamedValues values{{"epochs_run", std::to_string(progress_.epochs)},
+                     {"best_epoch", std::to_string(progress_.best_epoch)},
+                     {"train_loss", python_repr(progress_.best_training_loss)}};
+  if (validates()) {
+    values.emplace_back("validation_loss", python_repr(progress_.best_validation_loss));
+  }
+  return values;
 }
 
 }  // namespace pw

@@ -13,6 +13,7 @@
 #include "model/mlp.h"
 #include "model/plateau.h"
 #include "model/training_loop.h"
+#include "model/training_record.h"
 #include "pw/dataset.h"
 #include "pw/trainer.h"
 
@@ -35,14 +36,18 @@ std::vector<torch::Tensor> parameters_on(torch::Device device, torch::nn::Module
 
 void set_learning_rate(torch::optim::Optimizer& optimizer, double learning_rate);
 
-// One fit of the published network.
+void check_options(const MlpOptions& options);
+NamedValues options_of(const MlpOptions& options);
+
+// One fit of the published network. Without validation rows neither the learning rate nor the end
+// depends on losses, and the best epoch is that of the smallest training loss.
 class Training : public EpochTraining {
  public:
   // Initialises the weights from LibTorch's global generator. `options` must outlive the training.
   Training(const Dataset& data, TrainingPart training, TrainingPart validation,
            const MlpOptions& options);
 
-  // When the validation loss has not fallen for the options' patience.
+  // After the last epoch, or when the validation loss has not fallen for the options' patience.
   bool finished() const override;
   EpochReport next_epoch() override;
   void save(TrainingState& state) const override;
@@ -58,13 +63,14 @@ class Training : public EpochTraining {
   struct Progress {
     std::int64_t epochs = 0;
     std::int64_t best_epoch = 0;
-    double best_training_loss = 0;
+    double best_training_loss = std::numeric_limits<double>::infinity();
     double best_validation_loss = std::numeric_limits<double>::infinity();
   };
 
   double train_epoch();
   double train_batch(const torch::Tensor& rows);
   double validation_loss();
+  bool validates() const { return !validation_.rows.empty(); }
   [[noreturn]] void throw_not_finite(const TrainingPart& part, const torch::Tensor& rows,
                                      const torch::Tensor& losses) const;
 

@@ -102,6 +102,12 @@ Split split_dataset(const Dataset& data, double validation_fraction, std::int64_
   return split;
 }
 
+std::vector<std::int64_t> all_rows(const Dataset& data) {
+  std::vector<std::int64_t> rows(data.rows());
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
 ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValues& options,
                       const Split& split) {
   ModelRecord record;
@@ -147,8 +153,7 @@ void predict_test(const OperatorModel& model, const Dataset* test, TrainingRun& 
   if (test == nullptr) {
     return;
   }
-  std::vector<std::int64_t> rows(test->rows());
-  std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<std::int64_t> rows = all_rows(*test);
   run.test_predictions = predicted_efficiency(model, *test, rows);
   const LabelledMetrics metrics = metrics_of_rows(*test, rows, run.test_predictions, "test");
   run.record.metrics.insert(run.record.metrics.end(), metrics.begin(), metrics.end());

@@ -24,6 +24,8 @@ void check_seed(std::int64_t seed);
 Split split_dataset(const Dataset& data, double validation_fraction, std::int64_t seed,
                     bool published_split);
 
+std::vector<std::int64_t> all_rows(const Dataset& data);
+
 // The record of a model that is trained on `train` with `options`, metrics and losses still empty.
 ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValues& options,
                       const Split& split);

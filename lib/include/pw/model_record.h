@@ -38,6 +38,7 @@ struct Metrics {
   // in records that were written before these were measured.
   std::optional<double> duration_mean_relative_error, duration_median_relative_error;
   std::optional<double> duration_percentile_95_relative_error, duration_bias;
+  std::optional<double> duration_accuracy_10_percent;
 };
 
 // By data set and GPU: "validation", "test", "test: <GPU>".

@@ -36,6 +36,8 @@ struct MlpOptions {
   // Validation rows by the published random permutation of rows instead of whole (GPU, problem)
   // groups.
   bool published_split = false;
+  // Set: the output is this quantile of overall_perf (quantile_trainer.h).
+  std::optional<double> quantile = std::nullopt;
 };
 
 // Defaults are those of docs/training.md "Recommended": an ensemble of plain networks on

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,20 @@ struct ReportSources {
 // overall_perf: all columns of their files, then predicted and rel_error). Needs no LibTorch.
 void write_training_report(const std::filesystem::path& folder, const TrainingRun& run,
                            const Dataset& train, const Dataset* test, const ReportSources& sources);
+
+// Which kernels a quantile model's report lists: those that stay below the predicted ceiling.
+struct KernelReportOptions {
+  double threshold = 0;              // listed below it: measured - predicted overall_perf
+  std::optional<std::int64_t> topk;  // per GPU; absent: all
+};
+
+// Writes into `folder` the metadata.json and loss_curve.csv of a quantile model, and into its
+// kernel_reports/ one topk_underperforming_<GPU>.csv per GPU that has kernels below the threshold,
+// the worst first, and summary.csv over all of them; files of an earlier report there are removed.
+// `predicted`: overall_perf of all rows of `train`.
+// Source: spec of the published training, "Kernel reports".
+void write_quantile_report(const std::filesystem::path& folder, const TrainingRun& run,
+                           const Dataset& train, const std::vector<float>& predicted,
+                           const ReportSources& sources, const KernelReportOptions& options);
 
 }  // namespace pw

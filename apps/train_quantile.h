@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace pw {
+
+// Adds `quantile` to `parent`: fits the ceiling of performance to profiled durations of one
+// operator. When it is chosen on the command line, `action` becomes what the program has to do.
+void add_quantile_command(CLI::App& parent, std::function<int()>& action);
+
+}  // namespace pw

@@ -1,0 +1,95 @@
+#include <torch/torch.h>
+
+#include "metrics.h"
+#include "model/ratio_training.h"
+#include "model/script_model.h"
+#include "model/threads.h"
+#include "model/training.h"
+#include "model/training_record.h"
+#include "pw/cross_validation.h"
+
+namespace pw {
+namespace {
+
+// Predictions of all folds for one of their parts.
+struct PartPredictions {
+  std::vector<std::int64_t> rows;
+  std::vector<float> efficiency;
+
+  void add(const OperatorModel& model, const Dataset& data,
+           const std::vector<std::int64_t>& more_rows) {
+    const std::vector<float> predicted = predicted_efficiency(model, data, more_rows);
+    rows.insert(rows.end(), more_rows.begin(), more_rows.end());
+    efficiency.insert(efficiency.end(), predicted.begin(), predicted.end());
+  }
+  LabelledMetrics metrics(const Dataset& data, const std::string& label) const {
+    return rows.empty() ? LabelledMetrics{} : metrics_of_rows(data, rows, efficiency, label);
+  }
+};
+
+struct FoldPredictions {
+  PartPredictions seen, unseen;
+
+  void add(const OperatorModel& model, const Dataset& data, const Fold& fold) {
+    seen.add(model, data, fold.seen);
+    unseen.add(model, data, fold.unseen);
+  }
+  LabelledMetrics metrics(const Dataset& data) const {
+    LabelledMetrics table = seen.metrics(data, "seen");
+    const LabelledMetrics others = unseen.metrics(data, "unseen");
+    table.insert(table.end(), others.begin(), others.end());
+    return table;
+  }
+};
+
+}  // namespace
+
+LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& folds,
+                               const MlpOptions& options, const ProgressCallback& progress) {
+  check_options(options);
+  set_torch_threads(options.threads);
+  FoldPredictions predictions;
+  std::int64_t epochs_before = 0;
+  for (const Fold& fold : folds) {
+    torch::manual_seed(static_cast<std::uint64_t>(options.seed));
+    const Split split =
+        split_groups_of(data.problem, fold.training, options.validation_fraction, options.seed);
+    Training training(data, make_part(data, split.training), make_part(data, split.validation),
+                      options);
+    const auto show = [&](EpochReport report) {
+      if (progress) {
+        report.epoch += epochs_before;
+        report.epochs = options.epochs * static_cast<std::int64_t>(folds.size());
+        progress(report);
+      }
+    };
+    const ModelRecord record = record_of(data, nullptr, {}, split);
+    run_epochs(training, record, show, {});
+    epochs_before += options.epochs;
+    predictions.add(ScriptModel(to_torch_script(training.best_network()), record, "fold"), data,
+                    fold);
+  }
+  return predictions.metrics(data);
+}
+
+LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& folds,
+                               const RatioOptions& options, const ProgressCallback& progress) {
+  check_options(options);
+  set_torch_threads(options.threads);
+  std::vector<std::vector<std::int64_t>> rows_of_fits;
+  for (const Fold& fold : folds) {
+    rows_of_fits.push_back(fold.training);
+  }
+  EnsembleTraining training(data, rows_of_fits, options);
+  const ModelRecord record = record_of(data, nullptr, {}, {all_rows(data), {}});
+  run_epochs(training, record, progress, {});
+  FoldPredictions predictions;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    predictions.add(
+        ScriptModel(to_torch_script(training.members(i), training.scaling(i)), record, "fold"),
+        data, folds[i]);
+  }
+  return predictions.metrics(data);
+}
+
+}  // namespace pw
