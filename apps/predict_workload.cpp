@@ -57,9 +57,8 @@ std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
       arguments.predictor.method != PredictionMethod::learned) {
     return std::nullopt;
   }
-  EngineProfile engine = read_engine_profile(
-      find_data_folder("config", arguments.workload.config_folder) / "engines" / "profiles.json",
-      arguments.engine);
+  EngineProfile engine =
+      read_engine_profile(find_data_file("config/engines/profiles.json"), arguments.engine);
   for (const std::string& name : arguments.left_out) {
     const auto& known = engine_operator_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -113,7 +112,9 @@ void write_results(const Arguments& arguments, const std::vector<Prediction>& pr
   for (const Prediction& prediction : predictions) {
     const std::string json = prediction_json(prediction, detail);
     if (arguments.output) {
-      const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output);
+      std::error_code ignored;
+      const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output, ignored) ||
+                          !arguments.output->has_filename();
       const fs::path path =
           folder ? *arguments.output / prediction_file_name(prediction) : *arguments.output;
       write_file_atomic(path, json);
@@ -127,7 +128,14 @@ int predict(const Arguments& arguments) {
   const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
   std::vector<const HardwareSpec*> gpus;
   for (const std::string& name : arguments.predictor.hardware) {
-    gpus.push_back(&catalog.get(name));
+    const HardwareSpec* gpu = &catalog.get(name);
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) {
+      gpus.push_back(gpu);
+    }
+  }
+  if (arguments.json && gpus.size() > 1) {
+    throw DataError("--json prints one document, but --hardware names " +
+                    std::to_string(gpus.size()) + " GPUs: give --output FOLDER instead");
   }
   if (arguments.output && gpus.size() > 1 && fs::is_regular_file(*arguments.output)) {
     throw DataError("--output " + arguments.output->string() +
@@ -152,6 +160,16 @@ int predict(const Arguments& arguments) {
   return kDone;
 }
 
+// Options before a subcommand would be lost.
+void refuse_main_options(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      throw CLI::ValidationError(option->get_name(),
+                                 "belongs after the subcommand, or to a command line without one");
+    }
+  }
+}
+
 }  // namespace
 
 void add_predict_workload(CLI::App& app, Action& action) {
@@ -166,28 +184,42 @@ void add_predict_workload(CLI::App& app, Action& action) {
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
       ->option_text("PATH");
-  app.add_flag("--summary", arguments->summary,
-               "JSON with sums per operator in place of every iteration");
+  CLI::Option* summary = app.add_flag("--summary", arguments->summary,
+                                      "JSON with sums per operator in place of every iteration");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
-  app.add_option("--engine", arguments->engine,
-                 "Serving engine, whose small kernels and host time are counted: sglang (default), "
-                 "vllm, or none")
-      ->option_text("NAME");
-  app.add_option("--without", arguments->left_out,
-                 "Leave out some of what the engine adds: rope, kv_store, qk_norm, kv_merge, "
-                 "embedding, logits, host")
-      ->delimiter(',')
-      ->option_text("NAME,...");
+  CLI::Option* engine =
+      app.add_option("--engine", arguments->engine,
+                     "Serving engine, whose small kernels and host time are counted: sglang "
+                     "(default), vllm, or none")
+          ->option_text("NAME");
+  CLI::Option* without =
+      app.add_option("--without", arguments->left_out,
+                     "Leave out some of what the engine adds: rope, kv_store, qk_norm, kv_merge, "
+                     "embedding, logits, host")
+          ->delimiter(',')
+          ->option_text("NAME,...");
   const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group() == "Requests" || option->get_group() == "Engine") {
+      option->excludes(file);  // a workload file has them already
+    }
+  }
   workload.model->excludes(file);
   app.add_option("--collectives", arguments->predictor.collectives,
                  "Collective models (collectives.json)")
       ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments->predictor);
+  for (CLI::Option* option : {engine, without, summary}) {
+    option->excludes("--published-rules");
+  }
   app.parse_complete_callback([&app, &action, arguments, file, hardware, workload] {
     if (!app.get_subcommands().empty()) {
+      refuse_main_options(app);
       return;
+    }
+    if (file->empty() && workload.model->empty()) {
+      throw CLI::RequiredError("--workload, or --model with a trace or request lengths,");
     }
     if (file->empty()) {
       workload.require_requests();

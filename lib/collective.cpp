@@ -74,7 +74,7 @@ CollectiveEstimate from_data(const CollectiveModel& model, std::int64_t bytes,
   }
   std::string note = model.collective + " on " + std::to_string(workers) + " workers taken from " +
                      std::to_string(measured) + " measured workers";
-  if (model.collective == "all_reduce") {
+  if (model.collective != "send_recv") {
     result.duration_us *= all_reduce_traffic(workers) / all_reduce_traffic(measured);
     note += ", scaled by 2(n-1)/n";
   }

@@ -99,14 +99,18 @@ OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const 
   return tiled;
 }
 
-const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
-  for (const std::string& name : model_names(config)) {
-    const auto found = models_.find(name);
-    if (found != models_.end()) {
-      return found->second.model.get();
+std::string OperatorPredictor::model_name(const OperatorConfig& config) const {
+  for (std::string& name : model_names(config)) {
+    if (models_.count(name) != 0) {
+      return std::move(name);
     }
   }
-  return nullptr;
+  return {};
+}
+
+const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
+  const auto found = models_.find(model_name(config));
+  return found == models_.end() ? nullptr : found->second.model.get();
 }
 
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {

@@ -1,9 +1,13 @@
 #include "pw/prediction.h"
 
 #include <algorithm>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
+
+#include "comma_list.h"
 
 namespace pw {
 namespace {
@@ -138,22 +142,19 @@ void note_violations(const std::vector<OperatorConfig>& configs,
 // What holds for every shape: GPUs that models have not seen, borrowed tiles.
 void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredictor& predictor,
                  Notes& notes) {
-  std::string unseen;
+  std::vector<std::string> unseen;
   bool gemm = false;
-  for (const OperatorFamily& family : operator_families()) {
-    const auto is_of_family = [&](const OperatorConfig& c) {
-      return operator_family(c).name == family.name;
-    };
-    if (std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
-          return is_of_family(c) && predictor.is_unseen_gpu(c);
-        })) {
-      unseen += (unseen.empty() ? "" : ", ") + std::string(family.name);
+  for (const OperatorConfig& config : configs) {
+    gemm = gemm || std::holds_alternative<GemmConfig>(config);
+    if (predictor.is_unseen_gpu(config)) {
+      const std::string name = predictor.model_name(config);
+      if (std::find(unseen.begin(), unseen.end(), name) == unseen.end()) {
+        unseen.push_back(name);
+      }
     }
-    gemm = gemm || (family.name == GemmConfig::kName &&
-                    std::any_of(configs.begin(), configs.end(), is_of_family));
   }
   if (!unseen.empty()) {
-    notes.add(unseen + ": trained without " + predictor.hardware().name +
+    notes.add(comma_list(unseen) + ": trained without " + predictor.hardware().name +
               ", the models transfer from other GPUs");
   }
   if (gemm && sustained_fractions(predictor.hardware()).is_default) {
@@ -202,11 +203,13 @@ PredictionSummary summarize(const std::vector<IterationTime>& iterations) {
 void note_memory(const Prediction& prediction, Notes& notes) {
   if (!prediction.fits()) {
     const MemoryFootprint& memory = prediction.memory;
-    notes.add("memory: weights and KV cache need " +
-              std::to_string(memory.weight_bytes + memory.kv_cache_bytes) + " bytes per GPU, " +
-              prediction.hardware.name + " has " +
-              std::to_string(prediction.hardware.global_memory_bytes) +
-              ": the workload does not fit, use more GPUs (tp, pp) or a smaller batch");
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << "memory: weights and KV cache need "
+         << static_cast<double>(memory.weight_bytes + memory.kv_cache_bytes) * 1e-9
+         << " GB per GPU, " << prediction.hardware.name << " has "
+         << static_cast<double>(prediction.hardware.global_memory_bytes) * 1e-9
+         << " GB: the workload does not fit, use more GPUs (tp, pp) or a smaller batch";
+    notes.add(text.str());
   }
 }
 

@@ -80,6 +80,8 @@ class OperatorPredictor {
   // The pipeline features under the options of the config's model, or default ones without it.
   PipelineFeatures features(const OperatorConfig& config) const;
 
+  // Under which name of ModelSet the config's model was found; empty without one.
+  std::string model_name(const OperatorConfig& config) const;
   // Whether the config's model was trained without this GPU. False when the record does not tell.
   bool is_unseen_gpu(const OperatorConfig& config) const;
   // The full name of the GPU whose rows of the GEMM table answer, if it is another one.
