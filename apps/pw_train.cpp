@@ -20,7 +20,8 @@ constexpr char kExamples[] =
     "  pw-train evaluate --operator gemm --train gemm.csv --leave-one-gpu-out\n"
     "  pw-train import gemm_mlp_model.pth --operator gemm --output gemm.pt\n"
     "  pw-train collective --data collective --source \"own NCCL runs\" --output "
-    "collectives.json\n";
+    "collectives.json\n"
+    "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped and saved.";
 
 }  // namespace
 
