@@ -163,7 +163,7 @@ std::vector<OperatorTotal> read_operators(const JsonFields& file) {
 std::vector<PredictedCase> read_csv_predictions(const fs::path& path,
                                                 const HardwareCatalog& catalog, const Warn& warn) {
   std::vector<PredictedCase> cases;
-  for (const CsvCase& row : read_csv_values(path, warn)) {
+  for (const CsvCase& row : read_csv_values(path, CsvSide::predicted, warn)) {
     PredictedCase predicted;
     predicted.file = path;
     predicted.name = parse_case_name(row.name).value_or(CaseName{});
