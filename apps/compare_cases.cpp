@@ -101,9 +101,10 @@ int report(const Arguments& arguments, const Comparison& comparison) {
   }
   write_files(arguments, comparison, summaries);
   if (arguments.strict && !comparison.unmatched.empty()) {
-    throw DataError(std::to_string(comparison.unmatched.size()) +
-                    " cases are unmatched or ambiguous, expected none under --strict; the first: " +
-                    comparison.unmatched.front());
+    throw DataError(
+        "cases are unmatched or ambiguous (" + std::to_string(comparison.unmatched.size()) +
+        (comparison.unmatched.size() == 1 ? " line" : " lines") +
+        " above), expected none under --strict; the first: " + comparison.unmatched.front());
   }
   if (!arguments.max_error) return kDone;
   const std::string sentence = exceeded(arguments, summaries);

@@ -172,6 +172,29 @@ void compare_method(const Method& method, const std::vector<MeasuredCase>& measu
   }
 }
 
+// A mean over fewer cases than the other methods' is not comparable with theirs: says which cases,
+// that at least one method has, a method lacks. `found[method][measured]`.
+void list_lacking(const std::vector<Method>& methods, const std::vector<MeasuredCase>& measured,
+                  const std::vector<std::vector<bool>>& found, Comparison& comparison) {
+  constexpr std::size_t kMostNamed = 5;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    std::vector<std::string> lacking;
+    for (std::size_t m = 0; m < measured.size(); ++m) {
+      const bool elsewhere = std::any_of(found.begin(), found.end(),
+                                         [m](const std::vector<bool>& each) { return each[m]; });
+      if (elsewhere && !found[i][m]) lacking.push_back(describe(measured[m]));
+    }
+    const std::string who = methods[i].name + ": no prediction of ";
+    if (lacking.size() > kMostNamed) {
+      comparison.unmatched.push_back(
+          who + std::to_string(lacking.size()) +
+          " cases that another method has, the first: " + lacking.front());
+      continue;
+    }
+    for (const std::string& each : lacking) comparison.unmatched.push_back(who + each);
+  }
+}
+
 const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
                                     const std::vector<MeasuredCase>& measured,
                                     const std::optional<std::string>& run_name) {
@@ -215,14 +238,18 @@ Comparison compare(const std::vector<Method>& methods, const std::vector<Measure
   Comparison comparison;
   comparison.rule = rule;
   std::vector<bool> used(measured.size(), false);
+  std::vector<std::vector<bool>> found;  // by method and measured case
   for (const Method& method : methods) {
     comparison.methods.push_back(method.name);
     const Fits fits = find_fits(method, measured);
     compare_method(method, measured, fits, comparison);
+    found.emplace_back(measured.size(), false);
     for (std::size_t m = 0; m < measured.size(); ++m) {
-      used[m] = used[m] || !fits.predicted_of[m].empty();
+      found.back()[m] = !fits.predicted_of[m].empty();
+      used[m] = used[m] || found.back()[m];
     }
   }
+  list_lacking(methods, measured, found, comparison);
   for (std::size_t m = 0; m < measured.size(); ++m) {
     if (!used[m]) comparison.unmatched.push_back(describe(measured[m]) + ": no prediction");
   }

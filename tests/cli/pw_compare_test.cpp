@@ -48,6 +48,8 @@ TEST(PwCompare, FoldersOfSeveralMethods) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("median of the runs"));
   EXPECT_THAT(result.output, HasSubstr("unmatched: mine: D arxiv_8 tp1 pp1 on H20"));
+  EXPECT_THAT(result.output,
+              HasSubstr("unmatched: mine: no prediction of e2e_tp2_H20.jsonl: D-arxiv_8"));
   EXPECT_THAT(result.output, HasSubstr("excluded: mine: D arxiv_8 tp1 pp1 on A100: decode: no "
                                        "usable prediction"));
   EXPECT_THAT(result.errors, HasSubstr("NaN or Infinity"));
@@ -96,7 +98,7 @@ TEST(PwCompare, LimitsAndStrictness) {
   EXPECT_EQ(code({"--max-mape", "10"}).exit_code, 2) << "which phase?";
   const ProgramResult strict = code({"--strict"});
   EXPECT_EQ(strict.exit_code, 3);
-  EXPECT_THAT(strict.errors, HasSubstr("1 cases are unmatched or ambiguous"));
+  EXPECT_THAT(strict.errors, HasSubstr("cases are unmatched or ambiguous (2 lines above)"));
 }
 
 TEST(PwCompare, D04EveryRuleIsStated) {
