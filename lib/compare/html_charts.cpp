@@ -10,9 +10,25 @@
 namespace pw {
 namespace {
 
-// Okabe and Ito's colours, without their yellow, which is too light on white.
-constexpr std::array<const char*, 7> kMethodColors{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                   "#e69f00", "#56b4e9", "#444444"};
+// The ten colours of Petroff, "Accessible color sequences for data visualization" (2021), chosen to
+// stay apart under the three colour vision deficiencies.
+constexpr std::array<const char*, 10> kMethodColors{"#3f90da", "#ffa90e", "#bd1f01", "#94a4a2",
+                                                    "#832db6", "#a96b59", "#e76300", "#b9ac70",
+                                                    "#717581", "#92dadd"};
+
+struct MarkerName {
+  Marker marker;
+  const char* name;
+};
+// One for each time that the colours are used up.
+constexpr std::array<MarkerName, 4> kMarkers{{{Marker::circle, "circles"},
+                                              {Marker::square, "squares"},
+                                              {Marker::diamond, "diamonds"},
+                                              {Marker::triangle, "triangles"}}};
+
+const MarkerName& method_marker(std::size_t index) {
+  return kMarkers[index / kMethodColors.size() % kMarkers.size()];
+}
 
 std::size_t method_index(const Comparison& comparison, const std::string& method) {
   const auto& names = comparison.methods;
@@ -133,6 +149,17 @@ std::string share_bar(const ComparisonRow& row, Metric metric,
 
 std::string method_color(std::size_t index) { return kMethodColors[index % kMethodColors.size()]; }
 
+std::string method_legend(const std::vector<std::string>& methods) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const MarkerName& shape = method_marker(i);
+    entries.emplace_back(method_color(i), shape.marker == Marker::circle
+                                              ? methods[i]
+                                              : methods[i] + " (" + shape.name + ")");
+  }
+  return legend(entries);
+}
+
 std::string case_title(const ComparisonRow& row) {
   if (!row.name.told()) return row.name.label;
   return short_name(row.name) + ", " + row.name.gpu + ", tp " + std::to_string(row.name.tp) +
@@ -167,8 +194,9 @@ std::string scatter_chart(const Comparison& comparison, Metric metric) {
   std::reverse(rows.begin(), rows.end());
   for (const ComparisonRow* row : rows) {
     const MetricComparison& m = row->metrics[metric];
-    svg += svg_circle(x.at(*m.measured_ms), y.at(*m.predicted_ms), 3.5,
-                      method_color(method_index(comparison, row->method)),
+    const std::size_t method = method_index(comparison, row->method);
+    svg += svg_marker(method_marker(method).marker, x.at(*m.measured_ms), y.at(*m.predicted_ms),
+                      3.5, method_color(method),
                       row->method + ": " + case_title(*row) + ": predicted " +
                           fixed(m.predicted_ms, 2) + " ms, measured " + fixed(m.measured_ms, 2) +
                           " ms, error " + fixed(m.signed_error(), 2) + " %");

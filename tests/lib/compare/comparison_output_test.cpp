@@ -1,6 +1,9 @@
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compare/html_charts.h"
 #include "io/csv_table.h"
 #include "io/json_file.h"
 #include "pw/comparison.h"
@@ -125,6 +128,26 @@ TEST(ComparisonOutput, HtmlIsSelfContainedAndEscaped) {
     EXPECT_THAT(html, Not(HasSubstr(outside)));
   }
   EXPECT_THAT(html, Not(HasSubstr("nan")));
+}
+
+TEST(ComparisonOutput, HtmlTellsTwelveMethodsApart) {
+  Comparison comparison = two_cases();
+  const ComparisonRow row = comparison.rows[0];
+  comparison.methods.clear();
+  comparison.rows.clear();
+  std::set<std::string> colors;
+  for (std::size_t i = 0; i < 12; ++i) {
+    comparison.methods.push_back("m" + std::to_string(i));
+    comparison.rows.push_back(row);
+    comparison.rows.back().method = comparison.methods.back();
+    colors.insert(method_color(i));
+  }
+  EXPECT_EQ(colors.size(), 10u);
+  const std::string html = comparison_html(comparison, summarise(comparison));
+  EXPECT_EQ(count(html, "<circle"), 3 * 10u);
+  EXPECT_EQ(count(html, "<polygon points="), 3 * 2u) << "the 11th and 12th";
+  EXPECT_THAT(html, HasSubstr(">m9</li>"));
+  EXPECT_THAT(html, HasSubstr(">m10 (squares)</li>"));
 }
 
 TEST(ComparisonOutput, HtmlWithoutAnyNumber) {
