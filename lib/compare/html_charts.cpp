@@ -97,8 +97,11 @@ std::vector<OperatorColor> operator_colors(const Comparison& comparison,
   static const std::array<const char*, 6> kGemm{"#08306b", "#2171b5", "#4292c6",
                                                 "#6baed6", "#9ecae1", "#c6dbef"};
   static const std::array<const char*, 3> kCommunication{"#54278f", "#9e9ac8", "#cbc9e2"};
+  static const std::array<const char*, 6> kEngine{"#543005", "#7f4909", "#a6691a",
+                                                  "#c58c3b", "#dcb468", "#eed9a4"};
+  static constexpr char kHost[] = "#c51b7d";  // no kernel: it must stand out
   static const std::array<const char*, 4> kOther{"#e6550d", "#31a354", "#a1d99b", "#bdbdbd"};
-  std::size_t gemms = 0, collectives = 0, others = 0;
+  std::size_t gemms = 0, collectives = 0, engines = 0, others = 0;
   std::vector<OperatorColor> colors;
   for (const ComparisonRow& row : comparison.rows) {
     if (row.method != method) continue;
@@ -110,6 +113,9 @@ std::vector<OperatorColor> operator_colors(const Comparison& comparison,
       const char* color = total.group == "gemm" ? kGemm[std::min(gemms++, kGemm.size() - 1)]
                           : total.group == "communication"
                               ? kCommunication[std::min(collectives++, kCommunication.size() - 1)]
+                          : total.group == "engine" && total.name == "host" ? kHost
+                          : total.group == "engine"
+                              ? kEngine[std::min(engines++, kEngine.size() - 1)]
                               : kOther[std::min(others++, kOther.size() - 1)];
       colors.push_back({total.name, color});
     }

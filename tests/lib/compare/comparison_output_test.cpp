@@ -150,6 +150,26 @@ TEST(ComparisonOutput, HtmlTellsTwelveMethodsApart) {
   EXPECT_THAT(html, HasSubstr(">m10 (squares)</li>"));
 }
 
+TEST(ComparisonOutput, HtmlTellsTheEnginesOperatorsApart) {
+  Comparison comparison = two_cases();
+  auto& operators = comparison.rows[0].operators;
+  const std::vector<std::string> names{"rmsnorm",  "siluandmul", "rope",   "kv_store", "qk_norm",
+                                       "kv_merge", "embedding",  "logits", "host"};
+  for (const std::string& name : names) {
+    const bool own_group = name == "rmsnorm" || name == "siluandmul";
+    operators.push_back({own_group ? name : "engine", name, {{1, 1, 2}}});
+  }
+  const std::string chart = operator_share_chart(comparison, "m<1>");
+  std::set<std::string> colors;
+  for (const OperatorTotal& each : operators) {
+    const std::size_t end = chart.find("\">" + each.name + "</li>");
+    ASSERT_NE(end, std::string::npos) << each.name;
+    colors.insert(chart.substr(end - 7, 7));
+  }
+  EXPECT_EQ(colors.size(), operators.size());
+  EXPECT_THAT(chart, HasSubstr("border-left-color:#c51b7d\">host</li>"));
+}
+
 TEST(ComparisonOutput, HtmlWithoutAnyNumber) {
   Comparison comparison = two_cases();
   for (ComparisonRow& row : comparison.rows) {
