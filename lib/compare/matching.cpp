@@ -11,6 +11,8 @@
 namespace pw {
 namespace {
 
+namespace fs = std::filesystem;
+
 bool same_vllm_case(const CaseName& p, const MeasuredCase& m) {
   return p.told() && p.engine == "vllm" && p.trace == m.trace &&
          (m.gpu.empty() || p.gpu == m.gpu) &&
@@ -195,6 +197,9 @@ void list_lacking(const std::vector<Method>& methods, const std::vector<Measured
   }
 }
 
+// The rows of a CSV have names of their own, so that only equal names make a pair.
+bool is_csv(const fs::path& path) { return path.extension() == ".csv"; }
+
 const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
                                     const std::vector<MeasuredCase>& measured,
                                     const std::optional<std::string>& run_name) {
@@ -208,7 +213,8 @@ const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
     names.push_back(each.run_name);
   }
   const bool nameless = !predicted.name.told() || measured.front().engine == "vllm";
-  if (measured.size() == 1 && nameless && !run_name) return measured.front();
+  const bool tables = is_csv(predicted.file) && is_csv(measured.front().file);
+  if (measured.size() == 1 && nameless && !tables && !run_name) return measured.front();
   throw DataError(measured.front().file.string() + " has no runs called '" + wanted + "', it has " +
                   comma_list(names) + "; choose one with --run NAME");
 }
@@ -262,7 +268,11 @@ Comparison compare_pair(const std::vector<Method>& methods,
                         const std::optional<std::string>& run_name, RunRule rule) {
   const bool several = std::any_of(methods.begin(), methods.end(),
                                    [](const Method& method) { return method.cases.size() != 1; });
-  if (several) {
+  const bool tables = !run_name && is_csv(measured.front().file) &&
+                      std::all_of(methods.begin(), methods.end(), [](const Method& method) {
+                        return is_csv(method.cases.front().file);
+                      });
+  if (several || tables) {
     if (run_name) {
       throw DataError("--run " + *run_name +
                       " picks the runs of one prediction, expected a file with one case");

@@ -150,7 +150,8 @@ Comparison compare(const std::vector<Method>& methods, const std::vector<Measure
 
 // One prediction with the runs called `run_name`, whatever GPU the two name. Without a run name:
 // the runs of the prediction's own case, else those of the only case there is; otherwise a
-// DataError that lists the names.
+// DataError that lists the names. Two CSVs, and files with several cases, are compared by the names
+// of their cases alone.
 Comparison compare_pair(const std::vector<Method>& methods,
                         const std::vector<MeasuredCase>& measured,
                         const std::optional<std::string>& run_name, RunRule rule);

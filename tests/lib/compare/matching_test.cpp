@@ -157,6 +157,27 @@ TEST(Matching, MethodsThatLackACaseOfAnotherAreNamed) {
                           "e2e_L40.jsonl: D-arxiv_1"));
 }
 
+TEST(Matching, OneRowTablesArePairedByName) {
+  PredictedCase row = predicted("a", 1, 1, 900);
+  row.file = "p.csv";
+  MeasuredCase other = measured("b", "", 1, {kOne});
+  other.file = "r.csv";
+  other.engine.clear();
+  const auto pair = [&](const MeasuredCase& runs) {
+    return compare_pair({{"m", {row}}}, {runs}, std::nullopt, RunRule::median);
+  };
+  const Comparison comparison = pair(other);
+  EXPECT_THAT(comparison.rows, IsEmpty());
+  EXPECT_THAT(comparison.unmatched,
+              ElementsAre("m: a (p.csv): no measurement", "r.csv: b: no prediction"));
+  MeasuredCase same = other;
+  same.run_name = "a";
+  EXPECT_EQ(pair(same).rows.size(), 1u);
+  row.file = "a.json";
+  EXPECT_EQ(pair(other).rows.size(), 1u) << "the name of a file says nothing";
+  EXPECT_EQ(compare_pair({{"m", {row}}}, {other}, "b", RunRule::median).rows.size(), 1u);
+}
+
 TEST(Matching, PairsIgnoreWhatFilesAreCalled) {
   const std::vector<Method> told{{"m", {predicted("D_arxiv_8_fa2_tp1_pp1_L40", 1, 1, 1)}}};
   const std::vector<Method> untold{{"m", {predicted("pred", 1, 1, 1)}}};
