@@ -170,6 +170,12 @@ TEST(PredictionFile, RefusesWhatIsNoPrediction) {
       {"{\"summary\": {}, \"iterations\": [{\"phase\": \"decode\", \"operator_durations\": "
        "{\"gemm\": {\"a\": {}}}}]}",
        "operator_durations.gemm.a.total_duration_ms is missing"},
+      {"{\"summary\": {}, \"iterations\": [{}, {\"phase\": \"warmup\", \"operator_durations\": "
+       "{\"attention\": {\"total_duration_ms\": 1}}}]}",
+       "iterations[1].phase is \"warmup\", expected prefill or decode"},
+      {"{\"summary\": {}, \"iterations\": [{\"phase\": 3, \"operator_durations\": {}}]}",
+       "iterations[0].phase is 3"},
+      {"{\"summary\": {}, \"iterations\": [7]}", "iterations[0]"},
       {"{\"summary\": ", "bad.json:1: "},
   };
   for (const auto& [text, message] : cases) {
