@@ -45,9 +45,10 @@ std::string describe(const MeasuredCase& measured) {
 }
 
 MetricComparison compare_metric(const PredictedCase& predicted, const MeasuredCase& measured,
-                                const TimesMs& chosen, Metric metric) {
+                                const TimesMs& chosen, RunRule rule, Metric metric) {
   MetricComparison result;
   result.covered = measured.covers[metric];
+  result.rule = rule_label(rule, measured.runs, metric);
   result.predicted_ms = predicted.ms[metric];
   result.measured_ms = chosen[metric];
   for (const MeasuredRun& run : measured.runs) {
@@ -76,7 +77,7 @@ ComparisonRow compare_case(const std::string& method, const PredictedCase& predi
   row.operators = predicted.operators;
   const TimesMs chosen = measured_times(predicted.ms, measured.runs, rule);
   for (const Metric metric : kMetrics) {
-    row.metrics[metric] = compare_metric(predicted, measured, chosen, metric);
+    row.metrics[metric] = compare_metric(predicted, measured, chosen, rule, metric);
   }
   return row;
 }

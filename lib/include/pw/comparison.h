@@ -117,6 +117,7 @@ struct MetricComparison {
   std::optional<double> measured_ms;
   std::optional<double> min_ms, max_ms;  // over all runs
   std::size_t runs = 0;                  // with a usable value
+  std::string rule = {};                 // "median of 1 (5 runs)": of the usable values
 
   // (predicted - measured) / measured in %; empty unless both are known.
   std::optional<double> signed_error() const;
@@ -127,7 +128,7 @@ struct ComparisonRow {
   CaseName name;
   std::optional<bool> gpu_seen;
   std::size_t runs = 0;  // measured for the case
-  std::string rule;      // "median of 5"
+  std::string rule;      // "median of 5": of the case, each metric has its own
   PerMetric<MetricComparison> metrics;
   std::vector<OperatorTotal> operators;
 

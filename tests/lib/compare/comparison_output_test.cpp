@@ -15,6 +15,12 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
 // One case with all metrics, one without decode, in names that need quoting.
 Comparison two_cases() {
   Comparison comparison;
@@ -26,12 +32,13 @@ Comparison two_cases() {
   row.runs = 5;
   row.rule = "median of 5";
   for (const Metric metric : kMetrics) {
-    row.metrics[metric] = {true, 110.12345, 100.0, 99.0, 104.0, 5};
+    row.metrics[metric] = {true, 110.12345, 100.0, 99.0, 104.0, 5, "median of 5"};
   }
   row.operators = {{"gemm", "qkv_proj", {{3, 1, 9}}}, {"attention", "attention", {{1, 3, 5}}}};
   comparison.rows.push_back(row);
   row.name.label = "Demo_2";
-  row.metrics[Metric::decode] = {true, 0.5, std::nullopt, std::nullopt, std::nullopt, 0};
+  row.metrics[Metric::decode] = {true,         0.5, std::nullopt,          std::nullopt,
+                                 std::nullopt, 0,   "median of 0 (5 runs)"};
   comparison.rows.push_back(row);
   comparison.excluded = {"m<1>: Demo_2: decode: no usable value in 5 measured runs"};
   comparison.unmatched = {"x & y: no prediction"};
@@ -96,6 +103,8 @@ TEST(ComparisonOutput, TextStatesTheRuleAndWhatIsLeftOut) {
   EXPECT_THAT(text, HasSubstr("excluded: m<1>: Demo_2: decode: no usable value"));
   EXPECT_THAT(text, HasSubstr("unmatched: x & y: no prediction"));
   EXPECT_THAT(text, HasSubstr("99.00 - 104.00"));
+  EXPECT_EQ(count(text, " median of 5\n"), 5u);
+  EXPECT_EQ(count(text, " median of 0 (5 runs)\n"), 1u);
   comparison.rule = RunRule::best;
   EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("closest to the prediction: flatters"));
 }
@@ -107,12 +116,8 @@ TEST(ComparisonOutput, MarkdownTables) {
                               "10.12 | 1 | 1 |\n"));
   EXPECT_THAT(text, HasSubstr("### Mean error by GPU: SGLang, total"));
   EXPECT_THAT(text, HasSubstr("- x & y: no prediction"));
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
+  EXPECT_THAT(text, HasSubstr("| 2 | 1 | median of 5 |"));
+  EXPECT_THAT(text, HasSubstr("| prefill median of 5, decode median of 0 (5 runs), total median"));
 }
 
 TEST(ComparisonOutput, HtmlIsSelfContainedAndEscaped) {
