@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <iostream>
 #include <memory>
 
@@ -155,11 +157,20 @@ void add_output_options(CLI::App& app, Arguments& arguments) {
       ->group(group);
 }
 
+// CLI11's own check lets nan and inf through.
+std::string check_limit(const std::string& text) {
+  double limit = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, limit);
+  if (error == std::errc() && stop == end && std::isfinite(limit) && limit >= 0) return "";
+  return "'" + text + "', expected a number of at least 0";
+}
+
 void add_limit_options(CLI::App& app, Arguments& arguments) {
   const std::string group = "Limits (for automatic checks)";
   CLI::Option* limit = app.add_option("--max-mape", arguments.max_error,
                                       "Exit with 4 if a method's mean absolute error is above this")
-                           ->check(CLI::NonNegativeNumber)
+                           ->check(check_limit, "")
                            ->option_text("PERCENT")
                            ->group(group);
   CLI::Option* phase =

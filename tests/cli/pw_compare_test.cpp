@@ -96,6 +96,13 @@ TEST(PwCompare, LimitsAndStrictness) {
       << "no decode error of b";
   EXPECT_EQ(code({"--max-mape", "10", "--phase", "total", "--method", "c"}).exit_code, 3);
   EXPECT_EQ(code({"--max-mape", "10"}).exit_code, 2) << "which phase?";
+  for (const char* limit : {"nan", "-1", "inf", "ten", "5%"}) {
+    const ProgramResult refused = code({"--max-mape", limit, "--phase", "total"});
+    EXPECT_EQ(refused.exit_code, 2) << limit;
+    EXPECT_THAT(refused.errors, HasSubstr("--max-mape"));
+    EXPECT_THAT(refused.errors,
+                HasSubstr(std::string("'") + limit + "', expected a number of at least 0"));
+  }
   const ProgramResult strict = code({"--strict"});
   EXPECT_EQ(strict.exit_code, 3);
   EXPECT_THAT(strict.errors, HasSubstr("cases are unmatched or ambiguous (2 lines above)"));
