@@ -183,6 +183,21 @@ TEST(PwCompare, Operators) {
   EXPECT_EQ(csv.cell(0, csv.column("mean(%)")), "30.0");
 }
 
+TEST(PwCompare, OperatorsKeepTheirInputs) {
+  const TemporaryFolder folder;
+  const std::string rows = "seq,hardware,predicted_duration_us,avg_duration\n1,A100,11,10\n";
+  for (const char* name : {"out.csv", "data.csv"}) folder.file(name, rows);
+  for (const char* output : {"out.csv", "./data.csv"}) {
+    const ProgramResult result = compare(
+        folder, {"operators", "--pred", "out.csv", "--real", "data.csv", "--output", output});
+    EXPECT_EQ(result.exit_code, 3) << output;
+    EXPECT_THAT(result.errors, HasSubstr(std::string("--output ") + output + " is the file of --"));
+    for (const char* name : {"out.csv", "data.csv"}) {
+      EXPECT_EQ(read_file(folder.path() / name), rows);
+    }
+  }
+}
+
 TEST(PwCompare, Diff) {
   const TemporaryFolder folder;
   folder.file("a.json", times_json("100", "10", "1000"));
