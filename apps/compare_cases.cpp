@@ -101,6 +101,13 @@ int report(const Arguments& arguments, const Comparison& comparison) {
   if (comparison.rows.empty()) {
     throw DataError("no prediction has a measurement, nothing was compared");
   }
+  if (std::none_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
+        return row.mean_absolute_error().has_value();
+      })) {
+    throw DataError(
+        "no case has any error to report, expected a usable predicted and measured "
+        "time of one metric: see the excluded values above");
+  }
   write_files(arguments, comparison, summaries);
   if (arguments.strict && !comparison.unmatched.empty()) {
     throw DataError(

@@ -233,6 +233,7 @@ TEST(PwCompare, RefusesInOneLineAndWritesNothing) {
   folder.file("two.jsonl", run_line("x", 0, "1", "1", "1") + run_line("y", 0, "1", "1", "1"));
   folder.file("broken.jsonl", "{\"run_name\": \"x\", \n");
   folder.file("p.json", times_json("1", "1", "1"));
+  folder.file("none.json", times_json("NaN", "0", "null"));
   const Refused cases[] = {
       {{}, 2, "--pred is required"},
       {{"--pred", "a_pred"}, 2, "--real is required"},
@@ -257,6 +258,9 @@ TEST(PwCompare, RefusesInOneLineAndWritesNothing) {
        3,
        "--run goes with a prediction file"},
       {{"--pred", "mine=p.json", "--real", "real", "--output", "o"}, 3, "nothing was compared"},
+      {{"--pred", "none.json", "--real", "two.jsonl", "--run", "x", "--output", "o"},
+       3,
+       "no case has any error to report"},
       {{"diff", "p.json", "two.jsonl"}, 3, "two.jsonl"},
       {{"operators", "--pred", "p.json"}, 3, "p.json"},
   };
