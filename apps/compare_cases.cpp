@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <iostream>
 #include <memory>
 
@@ -99,11 +101,19 @@ int report(const Arguments& arguments, const Comparison& comparison) {
   if (comparison.rows.empty()) {
     throw DataError("no prediction has a measurement, nothing was compared");
   }
+  if (std::none_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
+        return row.mean_absolute_error().has_value();
+      })) {
+    throw DataError(
+        "no case has any error to report, expected a usable predicted and measured "
+        "time of one metric: see the excluded values above");
+  }
   write_files(arguments, comparison, summaries);
   if (arguments.strict && !comparison.unmatched.empty()) {
-    throw DataError(std::to_string(comparison.unmatched.size()) +
-                    " cases are unmatched or ambiguous, expected none under --strict; the first: " +
-                    comparison.unmatched.front());
+    throw DataError(
+        "cases are unmatched or ambiguous (" + std::to_string(comparison.unmatched.size()) +
+        (comparison.unmatched.size() == 1 ? " line" : " lines") +
+        " above), expected none under --strict; the first: " + comparison.unmatched.front());
   }
   if (!arguments.max_error) return kDone;
   const std::string sentence = exceeded(arguments, summaries);
@@ -154,11 +164,20 @@ void add_output_options(CLI::App& app, Arguments& arguments) {
       ->group(group);
 }
 
+// CLI11's own check lets nan and inf through.
+std::string check_limit(const std::string& text) {
+  double limit = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, limit);
+  if (error == std::errc() && stop == end && std::isfinite(limit) && limit >= 0) return "";
+  return "'" + text + "', expected a number of at least 0";
+}
+
 void add_limit_options(CLI::App& app, Arguments& arguments) {
   const std::string group = "Limits (for automatic checks)";
   CLI::Option* limit = app.add_option("--max-mape", arguments.max_error,
                                       "Exit with 4 if a method's mean absolute error is above this")
-                           ->check(CLI::NonNegativeNumber)
+                           ->check(check_limit, "")
                            ->option_text("PERCENT")
                            ->group(group);
   CLI::Option* phase =

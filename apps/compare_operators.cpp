@@ -17,7 +17,21 @@ struct Arguments {
   std::optional<fs::path> measured, output, hardware_folder;
 };
 
+void require_own_output(const Arguments& arguments) {
+  if (!arguments.output) return;
+  const auto refuse_if_same = [&](const char* option, const fs::path& input) {
+    std::error_code absent;  // a new output is no input; an absent input is reported when read
+    if (fs::equivalent(input, *arguments.output, absent)) {
+      throw DataError("--output " + arguments.output->string() + " is the file of " + option +
+                      ", which it would overwrite: expected another path");
+    }
+  };
+  refuse_if_same("--pred", arguments.predicted);
+  if (arguments.measured) refuse_if_same("--real", *arguments.measured);
+}
+
 int compare_rows(const Arguments& arguments) {
+  require_own_output(arguments);
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
   const OperatorErrors errors = compare_operators(arguments.predicted, arguments.measured, catalog);

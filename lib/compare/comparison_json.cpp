@@ -32,6 +32,7 @@ Json metric_json(const MetricComparison& m) {
           {"measured_ms", number(m.measured_ms)},
           {"signed_error_percent", number(m.signed_error())},
           {"n_usable", m.runs},
+          {"rule", m.rule},
           {"measured_min_ms", number(m.min_ms)},
           {"measured_max_ms", number(m.max_ms)}};
 }

@@ -33,13 +33,20 @@ std::optional<double> value_of(const CsvTable& csv, std::size_t row, const std::
 
 }  // namespace
 
-std::vector<CsvCase> read_csv_values(const std::filesystem::path& path, const Warn& warn) {
+std::vector<CsvCase> read_csv_values(const std::filesystem::path& path, CsvSide side,
+                                     const Warn& warn) {
   const CsvTable csv = CsvTable::read(path);
   csv.require_no_bad_lines();
   const auto name = column_of(csv, {"case", "name"});
-  const auto value = column_of(csv, {"value_ms", "pred_ms", "real_ms"});
+  const char* own = side == CsvSide::predicted ? "pred_ms" : "real_ms";
+  const auto value = column_of(csv, {own, "value_ms"});
+  if (!value) {
+    throw DataError(path.string() + " has no column of " +
+                    (side == CsvSide::predicted ? "predicted" : "measured") + " times, expected " +
+                    own + " or value_ms, in milliseconds");
+  }
   const bool has_metric = csv.find_column("metric") != CsvTable::npos;
-  if (!name || !value || (*value == "value_ms" && !has_metric)) {
+  if (!name || (*value == "value_ms" && !has_metric)) {
     csv.require_columns({"case", "metric", "value_ms"});  // names what is absent
   }
   std::vector<CsvCase> cases;

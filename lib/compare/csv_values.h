@@ -15,8 +15,13 @@ struct CsvCase {
   PerMetric<std::vector<std::optional<double>>> values;
 };
 
-// A CSV with the columns case, metric and value_ms, or name and pred_ms or real_ms (the metric is
-// then the total unless a column metric says otherwise). Cases in the order of their first lines.
-std::vector<CsvCase> read_csv_values(const std::filesystem::path& path, const Warn& warn);
+// A file with both pred_ms and real_ms serves either side with that side's column.
+enum class CsvSide { predicted, measured };
+
+// A CSV with the columns case, metric and value_ms, or name and pred_ms (predicted) or real_ms
+// (measured); the metric is then the total unless a column metric says otherwise. Cases in the
+// order of their first lines.
+std::vector<CsvCase> read_csv_values(const std::filesystem::path& path, CsvSide side,
+                                     const Warn& warn);
 
 }  // namespace pw

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "comma_list.h"
 #include "io/json_file.h"
 
 namespace pw {
@@ -22,6 +23,18 @@ std::string interval(const ErrorSummary& s) {
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+// "median of 5", or by metric where one has fewer usable runs.
+std::string rule_of_case(const ComparisonRow& row) {
+  std::vector<std::string> rules, named;
+  for (const Metric metric : kMetrics) {
+    const MetricComparison& m = row.metrics[metric];
+    if (!m.covered) continue;
+    add_once(rules, m.rule);
+    named.push_back(std::string(to_string(metric)) + " " + m.rule);
+  }
+  return rules.size() == 1 ? rules.front() : comma_list(named);
 }
 
 }  // namespace
@@ -148,7 +161,7 @@ TextTable case_table(const Comparison& comparison) {
                                   row.name.gpu,
                                   std::to_string(row.name.tp),
                                   std::to_string(row.name.pp),
-                                  row.rule};
+                                  rule_of_case(row)};
     for (const Metric metric : kMetrics) {
       const MetricComparison& m = row.metrics[metric];
       line.push_back(fixed(m.predicted_ms, 2));
@@ -170,7 +183,7 @@ TextTable phase_table(const Comparison& comparison) {
       table.push_back(
           {row.method, short_name(row.name), row.name.gpu, std::string(to_string(metric)),
            fixed(m.predicted_ms, 2), fixed(m.measured_ms, 2), fixed(m.signed_error(), 2),
-           m.min_ms ? fixed(m.min_ms, 2) + " - " + fixed(m.max_ms, 2) : kNotAvailable, row.rule});
+           m.min_ms ? fixed(m.min_ms, 2) + " - " + fixed(m.max_ms, 2) : kNotAvailable, m.rule});
     }
   }
   return table;

@@ -10,9 +10,25 @@
 namespace pw {
 namespace {
 
-// Okabe and Ito's colours, without their yellow, which is too light on white.
-constexpr std::array<const char*, 7> kMethodColors{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                   "#e69f00", "#56b4e9", "#444444"};
+// The ten colours of Petroff, "Accessible color sequences for data visualization" (2021), chosen to
+// stay apart under the three colour vision deficiencies.
+constexpr std::array<const char*, 10> kMethodColors{"#3f90da", "#ffa90e", "#bd1f01", "#94a4a2",
+                                                    "#832db6", "#a96b59", "#e76300", "#b9ac70",
+                                                    "#717581", "#92dadd"};
+
+struct MarkerName {
+  Marker marker;
+  const char* name;
+};
+// One for each time that the colours are used up.
+constexpr std::array<MarkerName, 4> kMarkers{{{Marker::circle, "circles"},
+                                              {Marker::square, "squares"},
+                                              {Marker::diamond, "diamonds"},
+                                              {Marker::triangle, "triangles"}}};
+
+const MarkerName& method_marker(std::size_t index) {
+  return kMarkers[index / kMethodColors.size() % kMarkers.size()];
+}
 
 std::size_t method_index(const Comparison& comparison, const std::string& method) {
   const auto& names = comparison.methods;
@@ -81,8 +97,11 @@ std::vector<OperatorColor> operator_colors(const Comparison& comparison,
   static const std::array<const char*, 6> kGemm{"#08306b", "#2171b5", "#4292c6",
                                                 "#6baed6", "#9ecae1", "#c6dbef"};
   static const std::array<const char*, 3> kCommunication{"#54278f", "#9e9ac8", "#cbc9e2"};
+  static const std::array<const char*, 6> kEngine{"#543005", "#7f4909", "#a6691a",
+                                                  "#c58c3b", "#dcb468", "#eed9a4"};
+  static constexpr char kHost[] = "#c51b7d";  // no kernel: it must stand out
   static const std::array<const char*, 4> kOther{"#e6550d", "#31a354", "#a1d99b", "#bdbdbd"};
-  std::size_t gemms = 0, collectives = 0, others = 0;
+  std::size_t gemms = 0, collectives = 0, engines = 0, others = 0;
   std::vector<OperatorColor> colors;
   for (const ComparisonRow& row : comparison.rows) {
     if (row.method != method) continue;
@@ -94,6 +113,9 @@ std::vector<OperatorColor> operator_colors(const Comparison& comparison,
       const char* color = total.group == "gemm" ? kGemm[std::min(gemms++, kGemm.size() - 1)]
                           : total.group == "communication"
                               ? kCommunication[std::min(collectives++, kCommunication.size() - 1)]
+                          : total.group == "engine" && total.name == "host" ? kHost
+                          : total.group == "engine"
+                              ? kEngine[std::min(engines++, kEngine.size() - 1)]
                               : kOther[std::min(others++, kOther.size() - 1)];
       colors.push_back({total.name, color});
     }
@@ -133,6 +155,17 @@ std::string share_bar(const ComparisonRow& row, Metric metric,
 
 std::string method_color(std::size_t index) { return kMethodColors[index % kMethodColors.size()]; }
 
+std::string method_legend(const std::vector<std::string>& methods) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const MarkerName& shape = method_marker(i);
+    entries.emplace_back(method_color(i), shape.marker == Marker::circle
+                                              ? methods[i]
+                                              : methods[i] + " (" + shape.name + ")");
+  }
+  return legend(entries);
+}
+
 std::string case_title(const ComparisonRow& row) {
   if (!row.name.told()) return row.name.label;
   return short_name(row.name) + ", " + row.name.gpu + ", tp " + std::to_string(row.name.tp) +
@@ -167,8 +200,9 @@ std::string scatter_chart(const Comparison& comparison, Metric metric) {
   std::reverse(rows.begin(), rows.end());
   for (const ComparisonRow* row : rows) {
     const MetricComparison& m = row->metrics[metric];
-    svg += svg_circle(x.at(*m.measured_ms), y.at(*m.predicted_ms), 3.5,
-                      method_color(method_index(comparison, row->method)),
+    const std::size_t method = method_index(comparison, row->method);
+    svg += svg_marker(method_marker(method).marker, x.at(*m.measured_ms), y.at(*m.predicted_ms),
+                      3.5, method_color(method),
                       row->method + ": " + case_title(*row) + ": predicted " +
                           fixed(m.predicted_ms, 2) + " ms, measured " + fixed(m.measured_ms, 2) +
                           " ms, error " + fixed(m.signed_error(), 2) + " %");

@@ -7,8 +7,12 @@
 
 namespace pw {
 
-// The colour of the `index`-th method, readable on white also for colour-blind eyes.
+// The colour of the `index`-th method, readable on white also for colour-blind eyes. From the 11th
+// on the colours repeat, with another shape of points.
 std::string method_color(std::size_t index);
+
+// The methods of the charts with their colours, the shape beside the name where it is no circle.
+std::string method_legend(const std::vector<std::string>& methods);
 
 // "Qwen2.5-14B arxiv_8, A100, tp 1": one line that tells a case.
 std::string case_title(const ComparisonRow& row);
@@ -16,7 +20,7 @@ std::string case_title(const ComparisonRow& row);
 // Coloured marks with names, as an HTML list: (colour, name).
 std::string legend(const std::vector<std::pair<std::string, std::string>>& entries);
 
-// Predicted over measured time, both logarithmic, with the band of 10 % around equality; one circle
+// Predicted over measured time, both logarithmic, with the band of 10 % around equality; one point
 // per case. Empty without a case that has both.
 std::string scatter_chart(const Comparison& comparison, Metric metric);
 

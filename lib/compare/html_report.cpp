@@ -146,11 +146,7 @@ std::string list_section(const std::string& title, const std::vector<std::string
 
 std::string comparison_html(const Comparison& comparison,
                             const std::vector<ErrorSummary>& summaries) {
-  std::vector<std::pair<std::string, std::string>> colors;
-  for (std::size_t i = 0; i < comparison.methods.size(); ++i) {
-    colors.emplace_back(method_color(i), comparison.methods[i]);
-  }
-  const std::string methods = legend(colors);
+  const std::string methods = method_legend(comparison.methods);
   const std::string notes = list_section("Values to check", comparison.notes) +
                             list_section("Excluded (n/a)", comparison.excluded) +
                             list_section("Unmatched or ambiguous", comparison.unmatched);

@@ -11,6 +11,8 @@
 namespace pw {
 namespace {
 
+namespace fs = std::filesystem;
+
 bool same_vllm_case(const CaseName& p, const MeasuredCase& m) {
   return p.told() && p.engine == "vllm" && p.trace == m.trace &&
          (m.gpu.empty() || p.gpu == m.gpu) &&
@@ -43,9 +45,10 @@ std::string describe(const MeasuredCase& measured) {
 }
 
 MetricComparison compare_metric(const PredictedCase& predicted, const MeasuredCase& measured,
-                                const TimesMs& chosen, Metric metric) {
+                                const TimesMs& chosen, RunRule rule, Metric metric) {
   MetricComparison result;
   result.covered = measured.covers[metric];
+  result.rule = rule_label(rule, measured.runs, metric);
   result.predicted_ms = predicted.ms[metric];
   result.measured_ms = chosen[metric];
   for (const MeasuredRun& run : measured.runs) {
@@ -74,7 +77,7 @@ ComparisonRow compare_case(const std::string& method, const PredictedCase& predi
   row.operators = predicted.operators;
   const TimesMs chosen = measured_times(predicted.ms, measured.runs, rule);
   for (const Metric metric : kMetrics) {
-    row.metrics[metric] = compare_metric(predicted, measured, chosen, metric);
+    row.metrics[metric] = compare_metric(predicted, measured, chosen, rule, metric);
   }
   return row;
 }
@@ -172,6 +175,32 @@ void compare_method(const Method& method, const std::vector<MeasuredCase>& measu
   }
 }
 
+// A mean over fewer cases than the other methods' is not comparable with theirs: says which cases,
+// that at least one method has, a method lacks. `found[method][measured]`.
+void list_lacking(const std::vector<Method>& methods, const std::vector<MeasuredCase>& measured,
+                  const std::vector<std::vector<bool>>& found, Comparison& comparison) {
+  constexpr std::size_t kMostNamed = 5;
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    std::vector<std::string> lacking;
+    for (std::size_t m = 0; m < measured.size(); ++m) {
+      const bool elsewhere = std::any_of(found.begin(), found.end(),
+                                         [m](const std::vector<bool>& each) { return each[m]; });
+      if (elsewhere && !found[i][m]) lacking.push_back(describe(measured[m]));
+    }
+    const std::string who = methods[i].name + ": no prediction of ";
+    if (lacking.size() > kMostNamed) {
+      comparison.unmatched.push_back(
+          who + std::to_string(lacking.size()) +
+          " cases that another method has, the first: " + lacking.front());
+      continue;
+    }
+    for (const std::string& each : lacking) comparison.unmatched.push_back(who + each);
+  }
+}
+
+// The rows of a CSV have names of their own, so that only equal names make a pair.
+bool is_csv(const fs::path& path) { return path.extension() == ".csv"; }
+
 const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
                                     const std::vector<MeasuredCase>& measured,
                                     const std::optional<std::string>& run_name) {
@@ -185,7 +214,8 @@ const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
     names.push_back(each.run_name);
   }
   const bool nameless = !predicted.name.told() || measured.front().engine == "vllm";
-  if (measured.size() == 1 && nameless && !run_name) return measured.front();
+  const bool tables = is_csv(predicted.file) && is_csv(measured.front().file);
+  if (measured.size() == 1 && nameless && !tables && !run_name) return measured.front();
   throw DataError(measured.front().file.string() + " has no runs called '" + wanted + "', it has " +
                   comma_list(names) + "; choose one with --run NAME");
 }
@@ -215,14 +245,18 @@ Comparison compare(const std::vector<Method>& methods, const std::vector<Measure
   Comparison comparison;
   comparison.rule = rule;
   std::vector<bool> used(measured.size(), false);
+  std::vector<std::vector<bool>> found;  // by method and measured case
   for (const Method& method : methods) {
     comparison.methods.push_back(method.name);
     const Fits fits = find_fits(method, measured);
     compare_method(method, measured, fits, comparison);
+    found.emplace_back(measured.size(), false);
     for (std::size_t m = 0; m < measured.size(); ++m) {
-      used[m] = used[m] || !fits.predicted_of[m].empty();
+      found.back()[m] = !fits.predicted_of[m].empty();
+      used[m] = used[m] || found.back()[m];
     }
   }
+  list_lacking(methods, measured, found, comparison);
   for (std::size_t m = 0; m < measured.size(); ++m) {
     if (!used[m]) comparison.unmatched.push_back(describe(measured[m]) + ": no prediction");
   }
@@ -235,7 +269,11 @@ Comparison compare_pair(const std::vector<Method>& methods,
                         const std::optional<std::string>& run_name, RunRule rule) {
   const bool several = std::any_of(methods.begin(), methods.end(),
                                    [](const Method& method) { return method.cases.size() != 1; });
-  if (several) {
+  const bool tables = !run_name && is_csv(measured.front().file) &&
+                      std::all_of(methods.begin(), methods.end(), [](const Method& method) {
+                        return is_csv(method.cases.front().file);
+                      });
+  if (several || tables) {
     if (run_name) {
       throw DataError("--run " + *run_name +
                       " picks the runs of one prediction, expected a file with one case");

@@ -129,7 +129,7 @@ std::vector<MeasuredCase> read_vllm(const fs::path& path, const HardwareCatalog&
 std::vector<MeasuredCase> read_csv_measurements(const fs::path& path,
                                                 const HardwareCatalog& catalog, const Warn& warn) {
   std::vector<MeasuredCase> cases;
-  for (const CsvCase& row : read_csv_values(path, warn)) {
+  for (const CsvCase& row : read_csv_values(path, CsvSide::measured, warn)) {
     MeasuredCase measured;
     measured.file = path;
     measured.run_name = row.name;

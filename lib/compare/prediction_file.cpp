@@ -4,6 +4,7 @@
 #include "compare/csv_values.h"
 #include "compare/tolerant_json.h"
 #include "io/json_file.h"
+#include "io/text.h"
 #include "pw/comparison.h"
 #include "pw/data_paths.h"
 #include "pw/operators.h"
@@ -129,19 +130,29 @@ std::vector<OperatorTotal> read_operator_sums(const JsonFields& file) {
   return totals;
 }
 
+bool is_prefill(const JsonFields& iteration) {
+  const std::string phase = iteration.text("phase");
+  if (phase == "prefill") return true;
+  if (phase == "decode") return false;
+  throw DataError(iteration.where("phase") + " is " + shown(phase) +
+                  ", expected prefill or decode");
+}
+
 std::vector<OperatorTotal> read_operators(const JsonFields& file) {
   std::vector<OperatorTotal> totals;
   if (file.has("operators")) return read_operator_sums(file);
   if (!file.has("iterations")) return totals;
   const Json& iterations = file.array("iterations");
-  const auto decode_steps = std::count_if(
-      iterations.begin(), iterations.end(),
-      [](const Json& each) { return each.is_object() && each.value("phase", "") == "decode"; });
+  const auto decode_steps =
+      std::count_if(iterations.begin(), iterations.end(), [](const Json& each) {
+        const auto phase = each.find("phase");
+        return phase != each.end() && *phase == "decode";
+      });
   for (std::size_t i = 0; i < iterations.size(); ++i) {
     const JsonFields iteration(iterations[i],
                                file.where("iterations") + "[" + std::to_string(i) + "]");
     if (!iteration.has("operator_durations")) continue;
-    const bool prefill = iteration.text("phase") == "prefill";
+    const bool prefill = is_prefill(iteration);
     const PhaseOfFile phase{prefill, prefill ? 1.0 : 1.0 / static_cast<double>(decode_steps)};
     const Json& durations = iteration.object("operator_durations");
     const JsonFields groups(durations, iteration.where("operator_durations"));
@@ -163,7 +174,7 @@ std::vector<OperatorTotal> read_operators(const JsonFields& file) {
 std::vector<PredictedCase> read_csv_predictions(const fs::path& path,
                                                 const HardwareCatalog& catalog, const Warn& warn) {
   std::vector<PredictedCase> cases;
-  for (const CsvCase& row : read_csv_values(path, warn)) {
+  for (const CsvCase& row : read_csv_values(path, CsvSide::predicted, warn)) {
     PredictedCase predicted;
     predicted.file = path;
     predicted.name = parse_case_name(row.name).value_or(CaseName{});

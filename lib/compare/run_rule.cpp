@@ -99,4 +99,15 @@ std::string rule_label(RunRule rule, std::size_t runs) {
   return "median of " + std::to_string(runs > 0 ? runs - 1 : 0) + " without the first";
 }
 
+std::string rule_label(RunRule rule, const std::vector<MeasuredRun>& runs, Metric metric) {
+  // These choose among all runs, whichever metrics the runs have.
+  if (rule == RunRule::best || rule == RunRule::worst) return rule_label(rule, runs.size());
+  const std::vector<MeasuredRun> rest = rule == RunRule::without_first ? without_first(runs) : runs;
+  const std::size_t usable = values_of(rest, metric).size();
+  if (usable == rest.size()) return rule_label(rule, runs.size());
+  const std::size_t left_out = runs.size() - rest.size();
+  return rule_label(rule, usable + left_out) + " (" + std::to_string(runs.size()) +
+         (runs.size() == 1 ? " run)" : " runs)");
+}
+
 }  // namespace pw

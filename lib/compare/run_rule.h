@@ -13,6 +13,8 @@ TimesMs measured_times(const TimesMs& predicted, const std::vector<MeasuredRun>&
 
 // "median of 5", "best of 5", "median of 4 without the first".
 std::string rule_label(RunRule rule, std::size_t runs);
+// The same for one metric: "median of 1 (5 runs)" where only one of five runs has a usable value.
+std::string rule_label(RunRule rule, const std::vector<MeasuredRun>& runs, Metric metric);
 
 // (predicted - measured) / measured in %.
 inline double signed_error_percent(double predicted, double measured) {

@@ -132,12 +132,37 @@ std::string svg_rectangle(double x, double y, double width, double height, std::
                       tooltip);
 }
 
-std::string svg_circle(double x, double y, double radius, std::string_view fill,
+std::string svg_marker(Marker marker, double x, double y, double radius, std::string_view fill,
                        std::string_view tooltip) {
-  return with_tooltip(
-      "circle",
-      attribute("cx", x) + attribute("cy", y) + attribute("r", radius) + attribute("fill", fill),
-      tooltip);
+  if (marker == Marker::circle) {
+    return with_tooltip(
+        "circle",
+        attribute("cx", x) + attribute("cy", y) + attribute("r", radius) + attribute("fill", fill),
+        tooltip);
+  }
+  constexpr double kHalfSide = 0.7071;  // of the square in a circle of radius 1
+  std::vector<std::pair<double, double>> corners;
+  switch (marker) {
+    case Marker::circle:
+    case Marker::square:
+      corners = {{-kHalfSide, -kHalfSide},
+                 {kHalfSide, -kHalfSide},
+                 {kHalfSide, kHalfSide},
+                 {-kHalfSide, kHalfSide}};
+      break;
+    case Marker::diamond:
+      corners = {{0, -1}, {1, 0}, {0, 1}, {-1, 0}};
+      break;
+    case Marker::triangle:
+      corners = {{0, -1}, {0.87, 0.5}, {-0.87, 0.5}};
+      break;
+  }
+  std::string points;
+  for (const auto& [dx, dy] : corners) {
+    points += (points.empty() ? "" : " ") + svg_number(x + radius * dx) + "," +
+              svg_number(y + radius * dy);
+  }
+  return with_tooltip("polygon", attribute("points", points) + attribute("fill", fill), tooltip);
 }
 
 }  // namespace pw

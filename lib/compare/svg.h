@@ -42,7 +42,9 @@ std::string svg_line(double x1, double y1, double x2, double y2, std::string_vie
 // `tooltip` appears when the pointer rests on the shape.
 std::string svg_rectangle(double x, double y, double width, double height, std::string_view fill,
                           std::string_view tooltip);
-std::string svg_circle(double x, double y, double radius, std::string_view fill,
+enum class Marker { circle, square, diamond, triangle };
+// Around (x, y), `radius` to its rim or corners.
+std::string svg_marker(Marker marker, double x, double y, double radius, std::string_view fill,
                        std::string_view tooltip);
 
 }  // namespace pw

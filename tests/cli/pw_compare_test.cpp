@@ -48,6 +48,8 @@ TEST(PwCompare, FoldersOfSeveralMethods) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("median of the runs"));
   EXPECT_THAT(result.output, HasSubstr("unmatched: mine: D arxiv_8 tp1 pp1 on H20"));
+  EXPECT_THAT(result.output,
+              HasSubstr("unmatched: mine: no prediction of e2e_tp2_H20.jsonl: D-arxiv_8"));
   EXPECT_THAT(result.output, HasSubstr("excluded: mine: D arxiv_8 tp1 pp1 on A100: decode: no "
                                        "usable prediction"));
   EXPECT_THAT(result.errors, HasSubstr("NaN or Infinity"));
@@ -94,9 +96,16 @@ TEST(PwCompare, LimitsAndStrictness) {
       << "no decode error of b";
   EXPECT_EQ(code({"--max-mape", "10", "--phase", "total", "--method", "c"}).exit_code, 3);
   EXPECT_EQ(code({"--max-mape", "10"}).exit_code, 2) << "which phase?";
+  for (const char* limit : {"nan", "-1", "inf", "ten", "5%"}) {
+    const ProgramResult refused = code({"--max-mape", limit, "--phase", "total"});
+    EXPECT_EQ(refused.exit_code, 2) << limit;
+    EXPECT_THAT(refused.errors, HasSubstr("--max-mape"));
+    EXPECT_THAT(refused.errors,
+                HasSubstr(std::string("'") + limit + "', expected a number of at least 0"));
+  }
   const ProgramResult strict = code({"--strict"});
   EXPECT_EQ(strict.exit_code, 3);
-  EXPECT_THAT(strict.errors, HasSubstr("1 cases are unmatched or ambiguous"));
+  EXPECT_THAT(strict.errors, HasSubstr("cases are unmatched or ambiguous (2 lines above)"));
 }
 
 TEST(PwCompare, D04EveryRuleIsStated) {
@@ -174,6 +183,21 @@ TEST(PwCompare, Operators) {
   EXPECT_EQ(csv.cell(0, csv.column("mean(%)")), "30.0");
 }
 
+TEST(PwCompare, OperatorsKeepTheirInputs) {
+  const TemporaryFolder folder;
+  const std::string rows = "seq,hardware,predicted_duration_us,avg_duration\n1,A100,11,10\n";
+  for (const char* name : {"out.csv", "data.csv"}) folder.file(name, rows);
+  for (const char* output : {"out.csv", "./data.csv"}) {
+    const ProgramResult result = compare(
+        folder, {"operators", "--pred", "out.csv", "--real", "data.csv", "--output", output});
+    EXPECT_EQ(result.exit_code, 3) << output;
+    EXPECT_THAT(result.errors, HasSubstr(std::string("--output ") + output + " is the file of --"));
+    for (const char* name : {"out.csv", "data.csv"}) {
+      EXPECT_EQ(read_file(folder.path() / name), rows);
+    }
+  }
+}
+
 TEST(PwCompare, Diff) {
   const TemporaryFolder folder;
   folder.file("a.json", times_json("100", "10", "1000"));
@@ -209,6 +233,7 @@ TEST(PwCompare, RefusesInOneLineAndWritesNothing) {
   folder.file("two.jsonl", run_line("x", 0, "1", "1", "1") + run_line("y", 0, "1", "1", "1"));
   folder.file("broken.jsonl", "{\"run_name\": \"x\", \n");
   folder.file("p.json", times_json("1", "1", "1"));
+  folder.file("none.json", times_json("NaN", "0", "null"));
   const Refused cases[] = {
       {{}, 2, "--pred is required"},
       {{"--pred", "a_pred"}, 2, "--real is required"},
@@ -233,6 +258,9 @@ TEST(PwCompare, RefusesInOneLineAndWritesNothing) {
        3,
        "--run goes with a prediction file"},
       {{"--pred", "mine=p.json", "--real", "real", "--output", "o"}, 3, "nothing was compared"},
+      {{"--pred", "none.json", "--real", "two.jsonl", "--run", "x", "--output", "o"},
+       3,
+       "no case has any error to report"},
       {{"diff", "p.json", "two.jsonl"}, 3, "two.jsonl"},
       {{"operators", "--pred", "p.json"}, 3, "p.json"},
   };

@@ -117,6 +117,7 @@ struct MetricComparison {
   std::optional<double> measured_ms;
   std::optional<double> min_ms, max_ms;  // over all runs
   std::size_t runs = 0;                  // with a usable value
+  std::string rule = {};                 // "median of 1 (5 runs)": of the usable values
 
   // (predicted - measured) / measured in %; empty unless both are known.
   std::optional<double> signed_error() const;
@@ -127,7 +128,7 @@ struct ComparisonRow {
   CaseName name;
   std::optional<bool> gpu_seen;
   std::size_t runs = 0;  // measured for the case
-  std::string rule;      // "median of 5"
+  std::string rule;      // "median of 5": of the case, each metric has its own
   PerMetric<MetricComparison> metrics;
   std::vector<OperatorTotal> operators;
 
@@ -150,7 +151,8 @@ Comparison compare(const std::vector<Method>& methods, const std::vector<Measure
 
 // One prediction with the runs called `run_name`, whatever GPU the two name. Without a run name:
 // the runs of the prediction's own case, else those of the only case there is; otherwise a
-// DataError that lists the names.
+// DataError that lists the names. Two CSVs, and files with several cases, are compared by the names
+// of their cases alone.
 Comparison compare_pair(const std::vector<Method>& methods,
                         const std::vector<MeasuredCase>& measured,
                         const std::optional<std::string>& run_name, RunRule rule);

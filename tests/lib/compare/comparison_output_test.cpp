@@ -1,6 +1,9 @@
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compare/html_charts.h"
 #include "io/csv_table.h"
 #include "io/json_file.h"
 #include "pw/comparison.h"
@@ -11,6 +14,12 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
 
 // One case with all metrics, one without decode, in names that need quoting.
 Comparison two_cases() {
@@ -23,12 +32,13 @@ Comparison two_cases() {
   row.runs = 5;
   row.rule = "median of 5";
   for (const Metric metric : kMetrics) {
-    row.metrics[metric] = {true, 110.12345, 100.0, 99.0, 104.0, 5};
+    row.metrics[metric] = {true, 110.12345, 100.0, 99.0, 104.0, 5, "median of 5"};
   }
   row.operators = {{"gemm", "qkv_proj", {{3, 1, 9}}}, {"attention", "attention", {{1, 3, 5}}}};
   comparison.rows.push_back(row);
   row.name.label = "Demo_2";
-  row.metrics[Metric::decode] = {true, 0.5, std::nullopt, std::nullopt, std::nullopt, 0};
+  row.metrics[Metric::decode] = {true,         0.5, std::nullopt,          std::nullopt,
+                                 std::nullopt, 0,   "median of 0 (5 runs)"};
   comparison.rows.push_back(row);
   comparison.excluded = {"m<1>: Demo_2: decode: no usable value in 5 measured runs"};
   comparison.unmatched = {"x & y: no prediction"};
@@ -93,6 +103,8 @@ TEST(ComparisonOutput, TextStatesTheRuleAndWhatIsLeftOut) {
   EXPECT_THAT(text, HasSubstr("excluded: m<1>: Demo_2: decode: no usable value"));
   EXPECT_THAT(text, HasSubstr("unmatched: x & y: no prediction"));
   EXPECT_THAT(text, HasSubstr("99.00 - 104.00"));
+  EXPECT_EQ(count(text, " median of 5\n"), 5u);
+  EXPECT_EQ(count(text, " median of 0 (5 runs)\n"), 1u);
   comparison.rule = RunRule::best;
   EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("closest to the prediction: flatters"));
 }
@@ -104,12 +116,8 @@ TEST(ComparisonOutput, MarkdownTables) {
                               "10.12 | 1 | 1 |\n"));
   EXPECT_THAT(text, HasSubstr("### Mean error by GPU: SGLang, total"));
   EXPECT_THAT(text, HasSubstr("- x & y: no prediction"));
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
+  EXPECT_THAT(text, HasSubstr("| 2 | 1 | median of 5 |"));
+  EXPECT_THAT(text, HasSubstr("| prefill median of 5, decode median of 0 (5 runs), total median"));
 }
 
 TEST(ComparisonOutput, HtmlIsSelfContainedAndEscaped) {
@@ -125,6 +133,46 @@ TEST(ComparisonOutput, HtmlIsSelfContainedAndEscaped) {
     EXPECT_THAT(html, Not(HasSubstr(outside)));
   }
   EXPECT_THAT(html, Not(HasSubstr("nan")));
+}
+
+TEST(ComparisonOutput, HtmlTellsTwelveMethodsApart) {
+  Comparison comparison = two_cases();
+  const ComparisonRow row = comparison.rows[0];
+  comparison.methods.clear();
+  comparison.rows.clear();
+  std::set<std::string> colors;
+  for (std::size_t i = 0; i < 12; ++i) {
+    comparison.methods.push_back("m" + std::to_string(i));
+    comparison.rows.push_back(row);
+    comparison.rows.back().method = comparison.methods.back();
+    colors.insert(method_color(i));
+  }
+  EXPECT_EQ(colors.size(), 10u);
+  const std::string html = comparison_html(comparison, summarise(comparison));
+  EXPECT_EQ(count(html, "<circle"), 3 * 10u);
+  EXPECT_EQ(count(html, "<polygon points="), 3 * 2u) << "the 11th and 12th";
+  EXPECT_THAT(html, HasSubstr(">m9</li>"));
+  EXPECT_THAT(html, HasSubstr(">m10 (squares)</li>"));
+}
+
+TEST(ComparisonOutput, HtmlTellsTheEnginesOperatorsApart) {
+  Comparison comparison = two_cases();
+  auto& operators = comparison.rows[0].operators;
+  const std::vector<std::string> names{"rmsnorm",  "siluandmul", "rope",   "kv_store", "qk_norm",
+                                       "kv_merge", "embedding",  "logits", "host"};
+  for (const std::string& name : names) {
+    const bool own_group = name == "rmsnorm" || name == "siluandmul";
+    operators.push_back({own_group ? name : "engine", name, {{1, 1, 2}}});
+  }
+  const std::string chart = operator_share_chart(comparison, "m<1>");
+  std::set<std::string> colors;
+  for (const OperatorTotal& each : operators) {
+    const std::size_t end = chart.find("\">" + each.name + "</li>");
+    ASSERT_NE(end, std::string::npos) << each.name;
+    colors.insert(chart.substr(end - 7, 7));
+  }
+  EXPECT_EQ(colors.size(), operators.size());
+  EXPECT_THAT(chart, HasSubstr("border-left-color:#c51b7d\">host</li>"));
 }
 
 TEST(ComparisonOutput, HtmlWithoutAnyNumber) {

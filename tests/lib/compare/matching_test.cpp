@@ -133,6 +133,51 @@ TEST(Matching, AFactorOfAThousandIsPointedOut) {
       ElementsAre(HasSubstr("prefill: predicted 0.1 ms, measured 100 ms: check the units")));
 }
 
+// Methods "all" and "few" on `cases` GPUs; few has the first alone.
+Comparison all_and_few(std::size_t cases) {
+  std::vector<Method> methods{{"all", {}}, {"few", {}}};
+  std::vector<MeasuredCase> runs;
+  for (std::size_t i = 0; i < cases; ++i) {
+    const std::string n = std::to_string(i);
+    runs.push_back(measured("D-arxiv_" + n, "L40", 1, {kOne}));
+    methods[0].cases.push_back(predicted("D_arxiv_" + n + "_fa2_tp1_pp1_L40", 100, 10, 1000));
+  }
+  methods[1].cases.push_back(methods[0].cases[0]);
+  return compare(methods, runs, RunRule::median);
+}
+
+TEST(Matching, MethodsThatLackACaseOfAnotherAreNamed) {
+  EXPECT_THAT(all_and_few(1).unmatched, IsEmpty());
+  EXPECT_THAT(all_and_few(3).unmatched,
+              ElementsAre("few: no prediction of e2e_L40.jsonl: D-arxiv_1",
+                          "few: no prediction of e2e_L40.jsonl: D-arxiv_2"));
+  EXPECT_EQ(all_and_few(6).unmatched.size(), 5u);
+  EXPECT_THAT(all_and_few(7).unmatched,
+              ElementsAre("few: no prediction of 6 cases that another method has, the first: "
+                          "e2e_L40.jsonl: D-arxiv_1"));
+}
+
+TEST(Matching, OneRowTablesArePairedByName) {
+  PredictedCase row = predicted("a", 1, 1, 900);
+  row.file = "p.csv";
+  MeasuredCase other = measured("b", "", 1, {kOne});
+  other.file = "r.csv";
+  other.engine.clear();
+  const auto pair = [&](const MeasuredCase& runs) {
+    return compare_pair({{"m", {row}}}, {runs}, std::nullopt, RunRule::median);
+  };
+  const Comparison comparison = pair(other);
+  EXPECT_THAT(comparison.rows, IsEmpty());
+  EXPECT_THAT(comparison.unmatched,
+              ElementsAre("m: a (p.csv): no measurement", "r.csv: b: no prediction"));
+  MeasuredCase same = other;
+  same.run_name = "a";
+  EXPECT_EQ(pair(same).rows.size(), 1u);
+  row.file = "a.json";
+  EXPECT_EQ(pair(other).rows.size(), 1u) << "the name of a file says nothing";
+  EXPECT_EQ(compare_pair({{"m", {row}}}, {other}, "b", RunRule::median).rows.size(), 1u);
+}
+
 TEST(Matching, PairsIgnoreWhatFilesAreCalled) {
   const std::vector<Method> told{{"m", {predicted("D_arxiv_8_fa2_tp1_pp1_L40", 1, 1, 1)}}};
   const std::vector<Method> untold{{"m", {predicted("pred", 1, 1, 1)}}};

@@ -177,7 +177,10 @@ TEST(Measurements, RefusesWhatIsNoMeasurement) {
       {"e2e_A100.jsonl", "{\"iteration\": 1}\n", "holds no run with a run_name"},
       {"vllm.json", "{}", "latencies is missing: expected a result of vLLM's latency benchmark"},
       {"m.csv", "case,value_ms\na,1\n", "metric"},
-      {"m.csv", "name,metric,pred_ms\na,speed,1\n", "\"speed\", expected prefill (ttft)"},
+      {"m.csv", "name,pred_ms\na,1\n",
+       "no column of measured times, expected real_ms or value_ms, in milliseconds"},
+      {"m.csv", "real_ms\n1\n", "case"},
+      {"m.csv", "name,metric,real_ms\na,speed,1\n", "\"speed\", expected prefill (ttft)"},
       {"m.csv", "case,metric,value_ms\n", "no data rows"},
       {"m.csv", "case,metric,value_ms\n,total,1\n", "case"},
   };

@@ -144,6 +144,21 @@ TEST(PredictionFile, CsvPredictions) {
               HasSubstr("case 'a' has 2 values of total, expected one prediction"));
 }
 
+TEST(PredictionFile, ACsvOfBothSidesIsNotComparedWithItself) {
+  const TemporaryFolder folder;
+  const auto both = folder.file("both.csv", "name,pred_ms,real_ms\na,5,4\n");
+  const auto cases = read_predictions(both, shipped_catalog(), no_warning);
+  EXPECT_EQ(cases[0].ms[Metric::total], 5);
+  const auto runs = read_measurements(both, shipped_catalog(), no_warning)[0].runs;
+  EXPECT_EQ(runs[0].ms[Metric::total], 4);
+  EXPECT_THAT(error_of([&] {
+                read_predictions(folder.file("r.csv", "name,real_ms\na,4\n"), shipped_catalog(),
+                                 no_warning);
+              }),
+              HasSubstr("r.csv has no column of predicted times, expected pred_ms or value_ms, in "
+                        "milliseconds"));
+}
+
 TEST(PredictionFile, RefusesWhatIsNoPrediction) {
   const TemporaryFolder folder;
   const std::pair<const char*, const char*> cases[] = {
@@ -155,6 +170,12 @@ TEST(PredictionFile, RefusesWhatIsNoPrediction) {
       {"{\"summary\": {}, \"iterations\": [{\"phase\": \"decode\", \"operator_durations\": "
        "{\"gemm\": {\"a\": {}}}}]}",
        "operator_durations.gemm.a.total_duration_ms is missing"},
+      {"{\"summary\": {}, \"iterations\": [{}, {\"phase\": \"warmup\", \"operator_durations\": "
+       "{\"attention\": {\"total_duration_ms\": 1}}}]}",
+       "iterations[1].phase is \"warmup\", expected prefill or decode"},
+      {"{\"summary\": {}, \"iterations\": [{\"phase\": 3, \"operator_durations\": {}}]}",
+       "iterations[0].phase is 3"},
+      {"{\"summary\": {}, \"iterations\": [7]}", "iterations[0]"},
       {"{\"summary\": ", "bad.json:1: "},
   };
   for (const auto& [text, message] : cases) {

@@ -34,6 +34,22 @@ TEST(RunRule, LabelsSayHowManyRuns) {
   EXPECT_EQ(rule_label(RunRule::best, 5), "best of 5");
   EXPECT_EQ(rule_label(RunRule::without_first, 5), "median of 4 without the first");
   EXPECT_EQ(rule_label(RunRule::without_first, 0), "median of 0 without the first");
+
+  std::vector<MeasuredRun> one_usable(5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    one_usable[i] = {static_cast<std::int64_t>(i), {{std::nullopt, 2.0, 3.0}}};
+  }
+  one_usable[0].ms[Metric::prefill] = 1.0;
+  const auto label = [&](RunRule rule, Metric metric) {
+    return rule_label(rule, one_usable, metric);
+  };
+  EXPECT_EQ(label(RunRule::median, Metric::prefill), "median of 1 (5 runs)");
+  EXPECT_EQ(label(RunRule::median, Metric::decode), "median of 5");
+  EXPECT_EQ(label(RunRule::mean, Metric::prefill), "mean of 1 (5 runs)");
+  EXPECT_EQ(label(RunRule::best, Metric::prefill), "best of 5");
+  EXPECT_EQ(label(RunRule::without_first, Metric::prefill),
+            "median of 0 without the first (5 runs)");
+  EXPECT_EQ(label(RunRule::without_first, Metric::total), "median of 4 without the first");
 }
 
 TEST(RunRule, TheFirstRunIsTheOneWithTheSmallestNumber) {

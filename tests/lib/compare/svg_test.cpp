@@ -37,7 +37,7 @@ TEST(Svg, Texts) {
   EXPECT_EQ(tick_label(20000), "20 000");
   EXPECT_EQ(tick_label(5000), "5000");
   EXPECT_EQ(tick_label(0.05), "0.05");
-  EXPECT_EQ(svg_circle(1, 2, 3, "#fff", "a & b"),
+  EXPECT_EQ(svg_marker(Marker::circle, 1, 2, 3, "#fff", "a & b"),
             "<circle cx=\"1\" cy=\"2\" r=\"3\" fill=\"#fff\"><title>a &amp; b</title></circle>\n");
 }
 
