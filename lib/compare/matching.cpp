@@ -204,12 +204,14 @@ bool is_csv(const fs::path& path) { return path.extension() == ".csv"; }
 // Whether a pair, in which GPU and sizes do not count, is of two cases by its names. A prediction
 // or a vLLM file that tells no case has no name that could differ.
 bool names_differ(const CaseName& predicted, const MeasuredCase& measured) {
-  if (!predicted.told()) return false;
-  if (measured.engine.empty()) return !same_csv_case(predicted, measured);
-  if (measured.engine == "sglang") return run_name_of(predicted) != measured.run_name;
-  MeasuredCase anywhere = measured;
-  anywhere.gpu.clear();
-  return !measured.trace.empty() && !same_vllm_case(predicted, anywhere);
+  if (!predicted.told() || run_name_of(predicted) == measured.run_name) return false;
+  if (measured.engine == "vllm") {
+    MeasuredCase anywhere = measured;
+    anywhere.gpu.clear();
+    return !measured.trace.empty() && !same_vllm_case(predicted, anywhere);
+  }
+  if (!measured.told) return predicted.label != measured.run_name;
+  return run_name_of(predicted) != run_name_of(*measured.told);
 }
 
 const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
