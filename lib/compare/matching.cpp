@@ -201,6 +201,19 @@ void list_lacking(const std::vector<Method>& methods, const std::vector<Measured
 // The rows of a CSV have names of their own, so that only equal names make a pair.
 bool is_csv(const fs::path& path) { return path.extension() == ".csv"; }
 
+// Whether a pair, in which GPU and sizes do not count, is of two cases by its names. A prediction
+// or a vLLM file that tells no case has no name that could differ.
+bool names_differ(const CaseName& predicted, const MeasuredCase& measured) {
+  if (!predicted.told() || run_name_of(predicted) == measured.run_name) return false;
+  if (measured.engine == "vllm") {
+    MeasuredCase anywhere = measured;
+    anywhere.gpu.clear();
+    return !measured.trace.empty() && !same_vllm_case(predicted, anywhere);
+  }
+  if (!measured.told) return predicted.label != measured.run_name;
+  return run_name_of(predicted) != run_name_of(*measured.told);
+}
+
 const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
                                     const std::vector<MeasuredCase>& measured,
                                     const std::optional<std::string>& run_name) {
@@ -213,9 +226,8 @@ const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
     if (each.run_name == wanted || own) return each;
     names.push_back(each.run_name);
   }
-  const bool nameless = !predicted.name.told() || measured.front().engine == "vllm";
   const bool tables = is_csv(predicted.file) && is_csv(measured.front().file);
-  if (measured.size() == 1 && nameless && !tables && !run_name) return measured.front();
+  if (measured.size() == 1 && !tables && !run_name) return measured.front();
   throw DataError(measured.front().file.string() + " has no runs called '" + wanted + "', it has " +
                   comma_list(names) + "; choose one with --run NAME");
 }
@@ -291,8 +303,13 @@ Comparison compare_pair(const std::vector<Method>& methods,
   for (const Method& method : methods) {
     comparison.methods.push_back(method.name);
     const PredictedCase& predicted = method.cases.front();
-    comparison.rows.push_back(
-        compare_case(method.name, predicted, partner_in_pair(predicted, measured, run_name), rule));
+    const MeasuredCase& partner = partner_in_pair(predicted, measured, run_name);
+    comparison.rows.push_back(compare_case(method.name, predicted, partner, rule));
+    if (!run_name && names_differ(predicted.name, partner)) {
+      comparison.notes.push_back(method.name + ": " + describe(predicted.name) +
+                                 " is compared with the runs of " + describe(partner) +
+                                 ", the only ones: the names differ");
+    }
   }
   finish(comparison);
   return comparison;

@@ -141,7 +141,7 @@ struct Comparison {
   std::vector<ComparisonRow> rows;     // by method, engine, GPU, model, trace
   std::vector<std::string> unmatched;  // cases without a partner or with more than one
   std::vector<std::string> excluded;   // metrics that are n/a, with the reason
-  std::vector<std::string> notes;      // values that look like another unit
+  std::vector<std::string> notes;  // values that look like another unit, pairs whose names differ
 };
 
 // Cases that are equal in model, trace, tp, pp, GPU and engine. A case that more than one
@@ -150,9 +150,9 @@ Comparison compare(const std::vector<Method>& methods, const std::vector<Measure
                    RunRule rule);
 
 // One prediction with the runs called `run_name`, whatever GPU the two name. Without a run name:
-// the runs of the prediction's own case, else those of the only case there is; otherwise a
-// DataError that lists the names. Two CSVs, and files with several cases, are compared by the names
-// of their cases alone.
+// the runs of the prediction's own case, else those of the only case there is, with a note
+// where its name is another; otherwise a DataError that lists the names. Two CSVs, and files with
+// several cases, are compared by the names of their cases alone.
 Comparison compare_pair(const std::vector<Method>& methods,
                         const std::vector<MeasuredCase>& measured,
                         const std::optional<std::string>& run_name, RunRule rule);

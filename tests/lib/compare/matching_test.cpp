@@ -189,10 +189,38 @@ TEST(Matching, PairsIgnoreWhatFilesAreCalled) {
   EXPECT_THAT(
       error_of([&] { compare_pair(untold, other_gpu, std::nullopt, RunRule::median); }),
       HasSubstr("e2e_A100.jsonl has no runs called 'pred', it has D-arxiv_8, D-arxiv_9; choose"));
-  EXPECT_THAT(error_of([&] { compare_pair(told, {other_gpu[1]}, std::nullopt, RunRule::median); }),
-              HasSubstr("no runs called 'D-arxiv_8'"));
   EXPECT_THAT(error_of([&] { compare_pair(told, other_gpu, "x", RunRule::median); }),
               HasSubstr("no runs called 'x'"));
+}
+
+TEST(Matching, PairsOfDifferentNamesAreNoted) {
+  const std::vector<Method> told{{"m", {predicted("D_arxiv_8_fa2_tp1_pp1_L40", 101, 10, 1000)}}};
+  const std::vector<Method> untold{{"m", {predicted("pred", 101, 10, 1000)}}};
+  const auto notes = [](const std::vector<Method>& methods, const MeasuredCase& runs,
+                        const std::optional<std::string>& run_name = std::nullopt) {
+    const Comparison comparison = compare_pair(methods, {runs}, run_name, RunRule::median);
+    EXPECT_EQ(comparison.rows.size(), 1u);
+    return comparison.notes;
+  };
+  const MeasuredCase other = measured("D-arxiv_9", "A100", 4, {kOne});
+  EXPECT_THAT(notes(told, other),
+              ElementsAre("m: D arxiv_8 tp1 pp1 on L40 is compared with the runs of "
+                          "e2e_A100.jsonl: D-arxiv_9, the only ones: the names differ"));
+  EXPECT_THAT(notes(told, measured("D-arxiv_8", "A100", 4, {kOne})), IsEmpty());
+  EXPECT_THAT(notes(untold, other), IsEmpty());
+  EXPECT_THAT(notes(told, other, "D-arxiv_9"), IsEmpty()) << "asked for";
+
+  MeasuredCase vllm = other;
+  vllm.engine = "vllm";
+  vllm.run_name = "llama70b";
+  vllm.trace = "arxiv16";
+  EXPECT_THAT(notes(told, vllm), ElementsAre(HasSubstr("the names differ")));
+  EXPECT_THAT(
+      notes({{"m", {predicted("Llama-3.1-70B_vllm_arxiv16_fa3_tp4_pp2_H20", 101, 10, 1000)}}},
+            vllm),
+      IsEmpty());
+  vllm.trace.clear();
+  EXPECT_THAT(notes(told, vllm), IsEmpty()) << "its file tells no case";
 }
 
 }  // namespace
