@@ -9,8 +9,6 @@
 namespace pw {
 namespace {
 
-constexpr std::int64_t kBf16Bytes = 2;
-
 struct TypeName {
   std::string_view text;
   AttentionKernel kernel;
@@ -21,6 +19,10 @@ constexpr TypeName kTypeNames[] = {
     {"fa2_paged", AttentionKernel::fa2, KvLayout::paged},
     {"fa3_ragged", AttentionKernel::fa3, KvLayout::ragged},
     {"fa3_paged", AttentionKernel::fa3, KvLayout::paged},
+    {"cutlass_ragged", AttentionKernel::cutlass, KvLayout::ragged},
+    {"cutlass_paged", AttentionKernel::cutlass, KvLayout::paged},
+    {"ck_ragged", AttentionKernel::ck, KvLayout::ragged},
+    {"ck_paged", AttentionKernel::ck, KvLayout::paged},
     {"auto_ragged", AttentionKernel::automatic, KvLayout::ragged},
     {"auto_paged", AttentionKernel::automatic, KvLayout::paged},
 };
@@ -51,21 +53,50 @@ void check(const AttentionConfig& a) {
               ", expected nkv >= 1 that divides nh");
 }
 
-AttentionKernel resolved(AttentionKernel kernel, const HardwareSpec& hardware) {
-  if (kernel != AttentionKernel::automatic) {
-    return kernel;
+// How one kernel spreads a batch over the SMs and what a task of it costs.
+struct KernelRules {
+  AttentionKernel kernel;
+  AttentionSchedule (*schedule)(const AttentionConfig&, const HardwareSpec&, Fa2Schedule);
+  AttentionCost *tensor, *xu, *bytes;
+};
+
+template <AttentionSchedule schedule(const AttentionConfig&, const HardwareSpec&)>
+AttentionSchedule without_mode(const AttentionConfig& a, const HardwareSpec& hardware,
+                               Fa2Schedule) {
+  return schedule(a, hardware);
+}
+
+constexpr KernelRules kKernels[] = {
+    {AttentionKernel::fa2, schedule_fa2, fa2_tensor_cost, fa2_xu_cost, attention_bytes},
+    {AttentionKernel::fa3, without_mode<schedule_fa3>, fa3_tensor_cost, fa3_xu_cost,
+     attention_bytes},
+    {AttentionKernel::cutlass, without_mode<schedule_cutlass>, fa3_tensor_cost, fa3_xu_cost,
+     attention_bytes},
+    {AttentionKernel::ck, without_mode<schedule_ck>, fa3_tensor_cost, ck_xu_cost, ck_bytes},
+};
+
+const KernelRules& rules_of(AttentionKernel kernel, const HardwareSpec& hardware) {
+  if (kernel == AttentionKernel::automatic) {
+    kernel = automatic_kernel(hardware);
   }
+  return *std::find_if(std::begin(kKernels), std::end(kKernels),
+                       [&](const KernelRules& rules) { return rules.kernel == kernel; });
+}
+
+}  // namespace
+
+AttentionKernel automatic_kernel(const HardwareSpec& hardware) {
   return hardware.architecture == Architecture::hopper ? AttentionKernel::fa3
                                                        : AttentionKernel::fa2;
 }
 
-// Bytes of one task: its queries once and per iteration one of K and V (not both: the published
-// count, kept because models were fitted on it).
-TaskCost load_bytes(const AttentionTile& tile, std::int64_t head_dim) {
-  return {checked_mul(tile.q, head_dim, kBf16Bytes), checked_mul(tile.kv, head_dim, kBf16Bytes)};
+bool runs_on(AttentionKernel kernel, const HardwareSpec& hardware) {
+  // The data-center parts, compute capability 10, are the Blackwell GPUs with persistent GEMMs.
+  const bool sm100 =
+      hardware.architecture == Architecture::blackwell && hardware.gemm_rules == GemmRules::sm90;
+  return kernel == AttentionKernel::automatic || kernel == automatic_kernel(hardware) ||
+         (kernel == AttentionKernel::cutlass && sm100);
 }
-
-}  // namespace
 
 void parse_attention_type(const Fields& fields, std::string_view name, AttentionConfig& attention) {
   std::string text = fields.text(name);
@@ -128,15 +159,14 @@ AttentionConfig AttentionConfig::read(const Fields& fields) {
 PipelineFeatures analyze(const AttentionConfig& attention, const HardwareSpec& hardware,
                          const AnalysisOptions& options) {
   check(attention);
-  const bool fa2 = resolved(attention.kernel, hardware) == AttentionKernel::fa2;
-  const AttentionSchedule schedule = fa2 ? schedule_fa2(attention, hardware, options.fa2_schedule)
-                                         : schedule_fa3(attention, hardware);
-  const AttentionTile& tile = schedule.tile;
-  const std::int64_t head_dim = attention.head_dim;
-  const TotalAndMax tensor = total_and_max(
-      schedule.loads, fa2 ? fa2_tensor_cost(tile, head_dim) : fa3_tensor_cost(tile, head_dim));
-  const TotalAndMax xu = total_and_max(schedule.loads, fa2 ? fa2_xu_cost(tile) : fa3_xu_cost(tile));
-  const TotalAndMax bytes = total_and_max(schedule.loads, load_bytes(tile, head_dim));
+  const KernelRules& rules = rules_of(attention.kernel, hardware);
+  const AttentionSchedule schedule = rules.schedule(attention, hardware, options.fa2_schedule);
+  const auto sum = [&](AttentionCost* cost) {
+    return total_and_max(schedule.loads, cost(schedule.tile, attention.head_dim));
+  };
+  const TotalAndMax tensor = sum(rules.tensor);
+  const TotalAndMax xu = sum(rules.xu);
+  const TotalAndMax bytes = sum(rules.bytes);
   PipelineFeatures features;
   features.tensor =
       compute_pipe(static_cast<double>(tensor.total), static_cast<double>(tensor.sm_max),

@@ -8,9 +8,8 @@
 namespace pw {
 namespace {
 
-constexpr std::int64_t kElementBytes = 2;                  // bf16 queries and KV
-constexpr std::int64_t kMma = 16;                          // rows of one tensor-core fragment
-constexpr std::int64_t kMaxTasks = std::int64_t{1} << 31;  // beyond it a schedule takes minutes
+constexpr std::int64_t kElementBytes = 2;  // bf16 queries and KV
+constexpr std::int64_t kMma = 16;          // rows of one tensor-core fragment
 
 struct WarpShape {
   std::int64_t q_rows;  // query rows of the CTA
@@ -68,13 +67,6 @@ std::int64_t kv_chunk(const AttentionConfig& a, std::int64_t q_rows, std::int64_
     }
   }
   return low;
-}
-
-void place(SmLoad& load, std::int64_t iterations) {
-  if (iterations > 0) {
-    load.tasks += 1;
-    load.iterations += iterations;
-  }
 }
 
 // Task j runs on SM j mod S in the first round of 2S, later on SM (j mod 2S) / 2: what the
@@ -136,10 +128,8 @@ std::vector<std::int64_t> fa2_tasks(const AttentionConfig& a, const AttentionTil
     const std::int64_t kv = a.kv_lengths[i];
     const std::int64_t q_tiles = ceil_div(checked_mul(q, group), tile.q);
     const std::int64_t chunks = ceil_div(kv, chunk);
-    if (checked_add(static_cast<std::int64_t>(tasks.size()),
-                    checked_mul(q_tiles, chunks, a.kv_heads)) > kMaxTasks) {
-      throw DataError("attention: the batch needs more than 2^31 CTAs, expected shorter requests");
-    }
+    check_attention_tasks(checked_add(static_cast<std::int64_t>(tasks.size()),
+                                      checked_mul(q_tiles, chunks, a.kv_heads)));
     for (std::int64_t j = 0; j < q_tiles; ++j) {
       const std::int64_t visible =
           a.causal ? kv - q + ceil_div((j + 1) * tile.q, group) : kv;  // KV that the tile may see
@@ -170,6 +160,8 @@ TaskCost fa2_tensor_cost(const AttentionTile& tile, std::int64_t head_dim) {
 }
 
 // Independent of the tile's KV side and of the head dimension in the published features.
-TaskCost fa2_xu_cost(const AttentionTile& tile) { return {128 * 128 + tile.q, 36 * 128}; }
+TaskCost fa2_xu_cost(const AttentionTile& tile, std::int64_t) {
+  return {128 * 128 + tile.q, 36 * 128};
+}
 
 }  // namespace pw

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <queue>
 
 #include "attention_schedule.h"
 #include "pw/int_math.h"
@@ -11,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kMaxTilesPerHeadLoop =
     8192;  // beyond it the published features count one head
-constexpr std::int64_t kMaxTasks = std::int64_t{1} << 31;
 
 AttentionTile fa3_tile(const AttentionConfig& a) {
   const bool paged = a.layout == KvLayout::paged;
@@ -56,19 +53,11 @@ AttentionSchedule schedule_fa3(const AttentionConfig& a, const HardwareSpec& har
   const AttentionTile tile = fa3_tile(a);
   const std::int64_t heads = counted_heads(a, tile.q);
   const std::vector<std::size_t> order = longest_first(a.kv_lengths);
-  const auto sms = static_cast<std::size_t>(hardware.num_sms);
-
-  using Slot = std::pair<std::int64_t, std::size_t>;  // cost, SM
-  std::priority_queue<Slot, std::vector<Slot>, std::greater<>> slots;
-  for (std::size_t sm = 0; sm < sms; ++sm) {
-    slots.emplace(0, sm);
+  for (const std::int64_t q : a.q_lengths) {
+    check_attention_tasks(checked_mul(ceil_div(q, tile.q), heads));
   }
-  std::vector<SmLoad> loads(sms);
-  for (const std::size_t i : order) {
-    if (checked_mul(ceil_div(a.q_lengths[i], tile.q), heads) > kMaxTasks) {
-      throw DataError("attention: the batch needs more than 2^31 CTAs, expected shorter requests");
-    }
-  }
+  std::vector<SmLoad> loads(static_cast<std::size_t>(hardware.num_sms));
+  LeastCostSms sms(loads.size());
   for (std::int64_t head = 0; head < heads; ++head) {
     for (const std::size_t i : order) {
       const std::int64_t q = a.q_lengths[i];
@@ -76,14 +65,8 @@ AttentionSchedule schedule_fa3(const AttentionConfig& a, const HardwareSpec& har
       for (std::int64_t j = ceil_div(q, tile.q) - 1; j >= 0; --j) {
         // KV tokens that the tile's last query sees; negative when q > kv.
         const std::int64_t end = a.causal ? std::min((j + 1) * tile.q + kv - q, kv) : kv;
-        const std::int64_t iterations = ceil_div(end, tile.kv);
-        const auto [cost, sm] = slots.top();
-        slots.pop();
-        if (iterations > 0) {
-          loads[sm].tasks += 1;
-          loads[sm].iterations += iterations;
-        }
-        slots.emplace(cost + tile.q * std::max<std::int64_t>(0, end), sm);
+        place(loads[sms.take(checked_mul(tile.q, std::max<std::int64_t>(0, end)))],
+              ceil_div(end, tile.kv));
       }
     }
   }
@@ -95,6 +78,8 @@ TaskCost fa3_tensor_cost(const AttentionTile& tile, std::int64_t head_dim) {
 }
 
 // q*k + (n-1)*q*(4+k) + 8*q
-TaskCost fa3_xu_cost(const AttentionTile& tile) { return {4 * tile.q, tile.q * (4 + tile.kv)}; }
+TaskCost fa3_xu_cost(const AttentionTile& tile, std::int64_t) {
+  return {4 * tile.q, tile.q * (4 + tile.kv)};
+}
 
 }  // namespace pw

@@ -58,10 +58,11 @@ double estimate_us(double m, double n, double k, const TileShape& tile, std::int
 namespace {
 
 GemmRates gemm_rates(const HardwareSpec& hardware, double ops_per_cycle_sm, double element_bytes) {
+  const SustainedFractions sustained = sustained_fractions(hardware);
   return {
       element_bytes,
-      ops_per_cycle_sm * hardware.sustained_tensor_fraction.value_or(1),
-      hardware.memory_bandwidth * hardware.sustained_dram_fraction.value_or(1) * 1e3,
+      ops_per_cycle_sm * sustained.tensor,
+      hardware.memory_bandwidth * sustained.dram * 1e3,
       hardware.l2_bandwidth * 1e3,
       static_cast<double>(hardware.num_sms),
       hardware.sm_freq_mhz,

@@ -26,6 +26,28 @@ std::string_view to_string(Interconnect interconnect) {
   return interconnect == Interconnect::nvlink ? "nvlink" : "pcie";
 }
 
+SustainedFractions sustained_fractions(const HardwareSpec& hardware) {
+  SustainedFractions fractions;
+  switch (hardware.architecture) {
+    case Architecture::ampere:  // A100 .797 .759, A40 .761 .792
+      fractions = {0.78, 0.78, false};
+      break;
+    case Architecture::ada:  // L40S .532 .830
+      fractions = {0.53, 0.83, false};
+      break;
+    case Architecture::hopper:  // H100 .728 .847, H200 .673 .792
+      fractions = {0.70, 0.82, false};
+      break;
+    case Architecture::blackwell:  // B200 .652 .820, RTX PRO 6000 S .882 .828
+      fractions = {0.77, 0.82, false};
+      break;
+  }
+  fractions.is_default = !hardware.sustained_tensor_fraction || !hardware.sustained_dram_fraction;
+  fractions.tensor = hardware.sustained_tensor_fraction.value_or(fractions.tensor);
+  fractions.dram = hardware.sustained_dram_fraction.value_or(fractions.dram);
+  return fractions;
+}
+
 void check(const HardwareSpec& hardware) {
   struct Rate {
     const char* key;

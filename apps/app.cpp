@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,11 +19,21 @@ int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
     std::vector<std::string> arguments = with_config_file(app, {argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // the order that this parse() takes
     app.parse(std::move(arguments));
-    return body();
+    const int code = body();
+    if (!std::cout.flush()) {
+      throw DataError("cannot write to the standard output");
+    }
+    return code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsageError;
   } catch (const DataError& error) {
     std::cerr << app.get_name() << ": " << error.what() << '\n';
+    return kBadData;
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::cerr << app.get_name() << ": " << error.what() << '\n';
+    return kBadData;
+  } catch (const std::overflow_error& error) {  // sizes of a problem, see pw/int_math.h
+    std::cerr << app.get_name() << ": " << error.what() << ", expected smaller numbers\n";
     return kBadData;
   } catch (const std::exception& error) {
     std::cerr << app.get_name() << ": internal error: " << error.what() << '\n';

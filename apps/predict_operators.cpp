@@ -94,6 +94,26 @@ std::string joined(const std::vector<std::string>& notes) {
   return text;
 }
 
+// All rows at once; if one of them is refused, row by row to tell which.
+std::vector<OperatorPrediction> predict_all(const OperatorPredictor& predictor,
+                                            const std::vector<OperatorConfig>& configs,
+                                            const CsvTable& csv,
+                                            const std::vector<std::size_t>& rows) {
+  try {
+    return predictor.predict(configs);
+  } catch (const DataError&) {
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      try {
+        predictor.predict({configs[i]});
+      } catch (const DataError& error) {
+        throw DataError(csv.path().string() + ":" + std::to_string(csv.line(rows[i])) + ": " +
+                        error.what());
+      }
+    }
+    throw;
+  }
+}
+
 std::vector<ResultRow> predict_rows(const CsvTable& csv, const OperatorFamily& family,
                                     const Arguments& arguments, bool predictions,
                                     const ModelSet& models) {
@@ -116,7 +136,7 @@ std::vector<ResultRow> predict_rows(const CsvTable& csv, const OperatorFamily& f
     if (!predictions) {
       continue;
     }
-    const std::vector<OperatorPrediction> predicted = predictor.predict(configs);
+    const std::vector<OperatorPrediction> predicted = predict_all(predictor, configs, csv, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::vector<std::string> notes;
       if (predictor.is_unseen_gpu(configs[i])) {
@@ -178,7 +198,8 @@ int predict(const Arguments& arguments) {
     throw DataError(arguments.input.string() + " has no data rows, expected at least one");
   }
   const ModelSet models = load_models(arguments.predictor, {arguments.family}, arguments.features);
-  const bool predictions = has_analytic_form(family.name) || !models.empty();
+  const bool predictions = has_analytic_form(family.name) || !models.empty() ||
+                           arguments.predictor.method != PredictionMethod::learned;
   const Columns columns = columns_for(csv, family, arguments.features, predictions);
   const std::vector<ResultRow> results = predict_rows(csv, family, arguments, predictions, models);
   const std::string text = csv_text(csv, columns, results);

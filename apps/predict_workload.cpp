@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "app.h"
+#include "comma_list.h"
 #include "io/files.h"
 #include "predict.h"
 #include "predictor_options.h"
+#include "pw/data_paths.h"
 #include "pw/prediction.h"
 #include "workload_options.h"
 
@@ -18,8 +21,10 @@ struct Arguments {
   WorkloadArguments workload;
   PredictorArguments predictor;
   std::string engine = "sglang";
+  std::vector<std::string> left_out;
   std::optional<fs::path> output;
   bool json = false;
+  bool summary = false;
 };
 
 Workload requested_workload(const Arguments& arguments) {
@@ -46,6 +51,25 @@ std::vector<std::string> families_of(const Workload& workload) {
   return families;
 }
 
+// No engine for baselines and under the published rules, which sum the model's own kernels alone.
+std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
+  if (arguments.engine == "none" || arguments.predictor.published_rules ||
+      arguments.predictor.method != PredictionMethod::learned) {
+    return std::nullopt;
+  }
+  EngineProfile engine =
+      read_engine_profile(find_data_file("config/engines/profiles.json"), arguments.engine);
+  for (const std::string& name : arguments.left_out) {
+    const auto& known = engine_operator_names();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw DataError("--without " + name + ", expected one of " +
+                      comma_list(std::vector<std::string>(known.begin(), known.end())));
+    }
+    engine.left_out.insert(name);
+  }
+  return engine;
+}
+
 bool communicates(const Workload& workload) {
   for (const Iteration& iteration : workload.iterations) {
     if (!iteration.communication.empty()) return true;
@@ -60,6 +84,11 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
   provenance.emplace_back("tool", std::string("pw-predict ") + PW_VERSION);
   if (arguments.workload_file) {
     provenance.emplace_back("workload", file_provenance(*arguments.workload_file));
+  }
+  if (arguments.predictor.method != PredictionMethod::learned) {
+    const bool is_roofline = arguments.predictor.method == PredictionMethod::roofline;
+    provenance.emplace_back("method", is_roofline ? "roofline" : "linear");
+    return;
   }
   for (const auto& [name, model] : models) {
     provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
@@ -76,11 +105,16 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
 
 // One GPU: a file. Several: a folder with one file per GPU.
 void write_results(const Arguments& arguments, const std::vector<Prediction>& predictions) {
-  const bool rules = arguments.predictor.published_rules;
+  const PredictionDetail detail =
+      arguments.predictor.published_rules
+          ? PredictionDetail::published
+          : (arguments.summary ? PredictionDetail::summary : PredictionDetail::iterations);
   for (const Prediction& prediction : predictions) {
-    const std::string json = prediction_json(prediction, rules);
+    const std::string json = prediction_json(prediction, detail);
     if (arguments.output) {
-      const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output);
+      std::error_code ignored;
+      const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output, ignored) ||
+                          !arguments.output->has_filename();
       const fs::path path =
           folder ? *arguments.output / prediction_file_name(prediction) : *arguments.output;
       write_file_atomic(path, json);
@@ -94,7 +128,14 @@ int predict(const Arguments& arguments) {
   const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
   std::vector<const HardwareSpec*> gpus;
   for (const std::string& name : arguments.predictor.hardware) {
-    gpus.push_back(&catalog.get(name));
+    const HardwareSpec* gpu = &catalog.get(name);
+    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) {
+      gpus.push_back(gpu);
+    }
+  }
+  if (arguments.json && gpus.size() > 1) {
+    throw DataError("--json prints one document, but --hardware names " +
+                    std::to_string(gpus.size()) + " GPUs: give --output FOLDER instead");
   }
   if (arguments.output && gpus.size() > 1 && fs::is_regular_file(*arguments.output)) {
     throw DataError("--output " + arguments.output->string() +
@@ -107,16 +148,26 @@ int predict(const Arguments& arguments) {
   if (communicates(workload)) {
     collectives = load_collectives(arguments.predictor);
   }
+  const std::optional<EngineProfile> engine = engine_profile(arguments);
   std::vector<Prediction> predictions;
   for (const HardwareSpec* gpu : gpus) {
     const OperatorPredictor predictor(*gpu, models, predictor_options(arguments.predictor));
-    Prediction prediction = predict_workload(workload, predictor, collectives.catalog);
-    prediction.engine = arguments.engine;
+    Prediction prediction = predict_workload(workload, predictor, collectives.catalog, engine);
     add_provenance(prediction, arguments, families, models, collectives.provenance);
     predictions.push_back(std::move(prediction));
   }
   write_results(arguments, predictions);
   return kDone;
+}
+
+// Options before a subcommand would be lost.
+void refuse_main_options(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      throw CLI::ValidationError(option->get_name(),
+                                 "belongs after the subcommand, or to a command line without one");
+    }
+  }
 }
 
 }  // namespace
@@ -133,21 +184,42 @@ void add_predict_workload(CLI::App& app, Action& action) {
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
       ->option_text("PATH");
+  CLI::Option* summary = app.add_flag("--summary", arguments->summary,
+                                      "JSON with sums per operator in place of every iteration");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
-  app.add_option("--engine", arguments->engine,
-                 "Serving engine whose measurements the result is to be compared with (recorded "
-                 "in the result)")
-      ->option_text("NAME");
+  CLI::Option* engine =
+      app.add_option("--engine", arguments->engine,
+                     "Serving engine, whose small kernels and host time are counted: sglang "
+                     "(default), vllm, or none")
+          ->option_text("NAME");
+  CLI::Option* without =
+      app.add_option("--without", arguments->left_out,
+                     "Leave out some of what the engine adds: rope, kv_store, qk_norm, kv_merge, "
+                     "embedding, logits, host")
+          ->delimiter(',')
+          ->option_text("NAME,...");
   const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group() == "Requests" || option->get_group() == "Engine") {
+      option->excludes(file);  // a workload file has them already
+    }
+  }
   workload.model->excludes(file);
   app.add_option("--collectives", arguments->predictor.collectives,
                  "Collective models (collectives.json)")
       ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments->predictor);
+  for (CLI::Option* option : {engine, without, summary}) {
+    option->excludes("--published-rules");
+  }
   app.parse_complete_callback([&app, &action, arguments, file, hardware, workload] {
     if (!app.get_subcommands().empty()) {
+      refuse_main_options(app);
       return;
+    }
+    if (file->empty() && workload.model->empty()) {
+      throw CLI::RequiredError("--workload, or --model with a trace or request lengths,");
     }
     if (file->empty()) {
       workload.require_requests();

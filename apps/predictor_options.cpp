@@ -74,8 +74,20 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
                  "are selected analytically")
       ->option_text("FILE")
       ->group("Models and data");
-  app.add_flag("--published-rules", arguments.published_rules,
-               "Reproduce the original: its GEMM table lookup and its output keys alone")
+  const std::map<std::string, PredictionMethod> methods{{"learned", PredictionMethod::learned},
+                                                        {"roofline", PredictionMethod::roofline},
+                                                        {"linear", PredictionMethod::linear}};
+  app.add_option_function<std::string>(
+         "--method",
+         [&arguments, methods](const std::string& name) { arguments.method = methods.at(name); },
+         "learned (default); baselines: roofline (nominal rates), linear (linear.json)")
+      ->check(CLI::IsMember(methods))
+      ->option_text("learned|roofline|linear")
+      ->group("Models and data");
+  app.add_flag(
+         "--published-rules", arguments.published_rules,
+         "Reproduce the original: its GEMM table lookup, its use of collective forests and its "
+         "output keys alone")
       ->group("Models and data");
 }
 
@@ -85,8 +97,11 @@ HardwareCatalog hardware_catalog(const PredictorArguments& arguments) {
 
 ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
                      bool optional) {
-  const std::map<std::string, fs::path> given = given_checkpoints(arguments);
   ModelSet models;
+  if (arguments.method != PredictionMethod::learned) {
+    return models;
+  }
+  const std::map<std::string, fs::path> given = given_checkpoints(arguments);
   for (const std::string& family : families) {
     bool found = false;
     for (const std::string& name : names_of(family)) {
@@ -115,6 +130,11 @@ ModelSet load_models(const PredictorArguments& arguments, const std::vector<std:
 
 OperatorPredictorOptions predictor_options(const PredictorArguments& arguments) {
   OperatorPredictorOptions options;
+  options.method = arguments.method;
+  if (arguments.method == PredictionMethod::linear) {
+    options.linear_models = read_linear_models(
+        find_data_folder("checkpoints", arguments.checkpoint_folder) / "linear.json");
+  }
   if (arguments.gemm_table) {
     options.gemm_tiles = TileTable::read(*arguments.gemm_table);
   }
@@ -127,7 +147,9 @@ LoadedCollectives load_collectives(const PredictorArguments& arguments) {
       arguments.collectives
           ? *arguments.collectives
           : find_data_folder("checkpoints", arguments.checkpoint_folder) / "collectives.json";
-  return {CollectiveCatalog::read(path), file_provenance(path)};
+  const WorkerRules rules =
+      arguments.published_rules ? WorkerRules::published : WorkerRules::scaled;
+  return {CollectiveCatalog::read(path, rules), file_provenance(path)};
 }
 
 std::string file_provenance(const fs::path& path) {

@@ -22,6 +22,7 @@ struct PredictorArguments {
   std::vector<std::string> checkpoints;  // "gemm=my.pt"
   std::optional<std::filesystem::path> collectives;
   std::optional<std::filesystem::path> gemm_table;
+  PredictionMethod method = PredictionMethod::learned;
   bool published_rules = false;
 };
 

@@ -1,9 +1,11 @@
 #include <functional>
 
 #include "app.h"
+#include "train_calibrate.h"
 #include "train_collective.h"
 #include "train_evaluate.h"
 #include "train_import.h"
+#include "train_linear.h"
 #include "train_mlp.h"
 #include "train_quantile.h"
 
@@ -18,7 +20,8 @@ constexpr char kExamples[] =
     "  pw-train evaluate --operator gemm --train gemm.csv --leave-one-gpu-out\n"
     "  pw-train import gemm_mlp_model.pth --operator gemm --output gemm.pt\n"
     "  pw-train collective --data collective --source \"own NCCL runs\" --output "
-    "collectives.json\n";
+    "collectives.json\n"
+    "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped and saved.";
 
 }  // namespace
 
@@ -30,6 +33,8 @@ int main(int argc, char** argv) {
   pw::add_mlp_command(app, action);
   pw::add_quantile_command(app, action);
   pw::add_evaluate_command(app, action);
+  pw::add_linear_command(app, action);
+  pw::add_calibrate_command(app, action);
   pw::add_import_command(app, action);
   pw::add_collective_command(app, action);
   return pw::run_app(app, argc, argv, [&] { return action(); });

@@ -6,7 +6,7 @@
 
 namespace pw {
 
-// Adds `collective` to `parent`: fits the curves of checkpoints/collectives.json to profiled
+// Adds `collective` to `parent`: fits the models of checkpoints/collectives.json to profiled
 // durations. When it is chosen on the command line, `action` becomes what the program has to do.
 void add_collective_command(CLI::App& parent, std::function<int()>& action);
 

@@ -4,65 +4,94 @@
 #include <map>
 
 #include "pw/collective.h"
-#include "statistics.h"
 
 namespace pw {
 namespace {
 
-constexpr double kBinsPerDecade = 24;
-// A knot is dropped when the straight line passes within 0.05 % of its duration, far below the
-// spread of repeated measurements.
-constexpr double kThinningTolerance = 5e-4;  // in ln(us)
+constexpr double kBinsPerDecade = 96;
+// A knot is dropped when the straight line passes within 0.1 % of its duration, below the spread of
+// repeated measurements.
+constexpr double kThinningTolerance = 1e-3;  // in ln(us)
+// Beyond the last knot a byte costs what it cost on average over the last half decade.
+constexpr double kTailSpan = 3.1622776601683795;  // sqrt(10)
 
 struct Knot {
   double ln_bytes = 0;
   double ln_us = 0;
-  double weight = 0;  // rows
 };
 
-std::vector<Knot> bin_medians(const std::vector<CollectiveSample>& samples) {
-  struct Bin {
-    std::vector<double> ln_bytes, ln_us;
-  };
-  std::map<std::int64_t, Bin> bins;
+// The rows of one bin of sizes.
+struct Bin {
+  double ln_bytes = 0;               // mean
+  std::vector<double> durations_us;  // ascending
+};
+
+std::vector<Bin> bins_of(const std::vector<CollectiveSample>& samples) {
+  std::map<std::int64_t, std::vector<const CollectiveSample*>> rows;
   for (const CollectiveSample& sample : samples) {
-    const double bytes = static_cast<double>(sample.bytes);
-    Bin& bin = bins[static_cast<std::int64_t>(std::floor(kBinsPerDecade * std::log10(bytes)))];
-    bin.ln_bytes.push_back(std::log(bytes));
-    bin.ln_us.push_back(std::log(sample.duration_us));
+    const double position = kBinsPerDecade * std::log10(static_cast<double>(sample.bytes));
+    rows[static_cast<std::int64_t>(std::floor(position))].push_back(&sample);
   }
-  std::vector<Knot> knots;
-  for (const auto& [index, bin] : bins) {
-    knots.push_back(
-        {mean(bin.ln_bytes), median(bin.ln_us), static_cast<double>(bin.ln_bytes.size())});
+  std::vector<Bin> bins;
+  for (const auto& [index, members] : rows) {
+    Bin& bin = bins.emplace_back();
+    for (const CollectiveSample* sample : members) {
+      bin.ln_bytes += std::log(static_cast<double>(sample->bytes));
+      bin.durations_us.push_back(sample->duration_us);
+    }
+    bin.ln_bytes /= static_cast<double>(members.size());
+    std::sort(bin.durations_us.begin(), bin.durations_us.end());
   }
-  return knots;
+  return bins;
 }
 
-// Pool-adjacent-violators: the non-decreasing ln_us with the least weighted squared change.
-void make_monotone(std::vector<Knot>& knots) {
+// The constant with the smallest mean relative error: the median with weights 1/y. `ascending`: at
+// least one.
+double least_relative_error(const std::vector<double>& ascending) {
+  double half = 0;
+  for (const double y : ascending) {
+    half += 1 / y / 2;
+  }
+  double weight = 0;
+  for (const double y : ascending) {
+    weight += 1 / y;
+    if (weight >= half) {
+      return y;
+    }
+  }
+  return ascending.back();
+}
+
+// Pool-adjacent-violators: of all non-decreasing durations, one per bin, those with the smallest
+// mean relative error on the rows.
+std::vector<Knot> monotone_knots(const std::vector<Bin>& bins) {
   struct Pool {
-    double weighted_sum = 0, weight = 0;
-    std::size_t end = 0;  // index after the pool's last knot
-    double level() const { return weighted_sum / weight; }
+    std::vector<double> durations_us;  // ascending
+    double level_us = 0;
+    std::size_t end = 0;  // index after the pool's last bin
   };
   std::vector<Pool> pools;
-  for (std::size_t i = 0; i < knots.size(); ++i) {
-    pools.push_back({knots[i].ln_us * knots[i].weight, knots[i].weight, i + 1});
-    while (pools.size() > 1 && pools[pools.size() - 2].level() > pools.back().level()) {
-      const Pool last = pools.back();
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const std::vector<double>& rows = bins[i].durations_us;
+    pools.push_back({rows, least_relative_error(rows), i + 1});
+    while (pools.size() > 1 && pools[pools.size() - 2].level_us > pools.back().level_us) {
+      const Pool last = std::move(pools.back());
       pools.pop_back();
-      pools.back().weighted_sum += last.weighted_sum;
-      pools.back().weight += last.weight;
+      std::vector<double>& joined = pools.back().durations_us;
+      const auto middle = static_cast<std::ptrdiff_t>(joined.size());
+      joined.insert(joined.end(), last.durations_us.begin(), last.durations_us.end());
+      std::inplace_merge(joined.begin(), joined.begin() + middle, joined.end());
+      pools.back().level_us = least_relative_error(joined);
       pools.back().end = last.end;
     }
   }
-  std::size_t i = 0;
+  std::vector<Knot> knots;
   for (const Pool& pool : pools) {
-    for (; i < pool.end; ++i) {
-      knots[i].ln_us = pool.level();
+    while (knots.size() < pool.end) {
+      knots.push_back({bins[knots.size()].ln_bytes, std::log(pool.level_us)});
     }
   }
+  return knots;
 }
 
 bool on_line(const std::vector<Knot>& knots, std::size_t from, std::size_t to) {
@@ -102,6 +131,17 @@ double rounded(double value) {
   return value;
 }
 
+// What a further byte costs beyond the last knot. A curve that is too short to tell, or flat to its
+// end, continues in proportion to the size.
+double tail_us_per_byte(const CollectiveCurve& curve) {
+  const double last = curve.bytes.back();
+  const double rise_us = curve.duration_us.back() - evaluate(curve, last / kTailSpan);
+  if (last / kTailSpan < curve.bytes.front() || rise_us <= 0) {
+    return curve.duration_us.back() / last;
+  }
+  return rise_us / (last - last / kTailSpan);
+}
+
 }  // namespace
 
 double evaluate(const CollectiveCurve& curve, double bytes) {
@@ -111,7 +151,7 @@ double evaluate(const CollectiveCurve& curve, double bytes) {
     return y.front();
   }
   if (bytes >= x.back()) {
-    return y.back() * (bytes / x.back());
+    return y.back() + tail_us_per_byte(curve) * (bytes - x.back());
   }
   const auto right =
       static_cast<std::size_t>(std::upper_bound(x.begin(), x.end(), bytes) - x.begin());
@@ -121,11 +161,9 @@ double evaluate(const CollectiveCurve& curve, double bytes) {
 }
 
 CollectiveCurve fit_curve(const std::vector<CollectiveSample>& samples) {
-  std::vector<Knot> knots = bin_medians(samples);
-  make_monotone(knots);
   CollectiveCurve curve;
   curve.rows = static_cast<std::int64_t>(samples.size());
-  for (const Knot& knot : thinned(knots)) {
+  for (const Knot& knot : thinned(monotone_knots(bins_of(samples)))) {
     const double bytes = rounded(std::exp(knot.ln_bytes));
     // Two sizes on either side of a bin's edge can round to the same number.
     if (curve.bytes.empty() || bytes > curve.bytes.back()) {
@@ -134,14 +172,6 @@ CollectiveCurve fit_curve(const std::vector<CollectiveSample>& samples) {
     }
   }
   return curve;
-}
-
-SamplesByWorkers by_workers(const std::vector<CollectiveSample>& samples) {
-  SamplesByWorkers groups;
-  for (const CollectiveSample& sample : samples) {
-    groups[sample.workers].push_back(sample);
-  }
-  return groups;
 }
 
 }  // namespace pw

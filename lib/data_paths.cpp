@@ -40,26 +40,43 @@ std::optional<fs::path> install_prefix() {
 
 }  // namespace
 
+namespace {
+
+// $PW_HOME, the install prefix and the source tree, as far as they are known.
+std::vector<fs::path> data_places() {
+  std::vector<fs::path> places;
+  if (const auto home = folder_from_environment("PW_HOME")) places.push_back(*home);
+  if (const auto prefix = install_prefix()) places.push_back(*prefix / PW_INSTALL_DATADIR / "pw");
+  places.push_back(PW_SOURCE_DIR);
+  return places;
+}
+
+}  // namespace
+
 fs::path find_data_folder(std::string_view folder, const std::optional<fs::path>& option) {
   if (option) {
     if (is_folder(*option)) return *option;
     throw DataError("the " + std::string(folder) + " folder '" + option->string() +
                     "' does not exist: give an existing folder");
   }
-  std::vector<fs::path> places;
-  if (const auto home = folder_from_environment("PW_HOME")) places.push_back(*home / folder);
-  if (const auto prefix = install_prefix()) {
-    places.push_back(*prefix / PW_INSTALL_DATADIR / "pw" / folder);
-  }
-  places.push_back(fs::path(PW_SOURCE_DIR) / folder);
-
   std::vector<std::string> tried;
-  for (const fs::path& place : places) {
-    if (is_folder(place)) return place;
-    tried.push_back(place.string());
+  for (const fs::path& place : data_places()) {
+    if (is_folder(place / folder)) return place / folder;
+    tried.push_back((place / folder).string());
   }
   throw DataError("no " + std::string(folder) + " folder found; tried " + comma_list(tried) +
                   ": give the folder as an option or set PW_HOME to its parent");
+}
+
+fs::path find_data_file(const fs::path& file) {
+  std::vector<std::string> tried;
+  for (const fs::path& place : data_places()) {
+    std::error_code error;
+    if (fs::is_regular_file(place / file, error)) return place / file;
+    tried.push_back((place / file).string());
+  }
+  throw DataError("no " + file.string() + " found; tried " + comma_list(tried) +
+                  ": set PW_HOME to the folder that holds it");
 }
 
 std::optional<fs::path> find_reference_folder() {

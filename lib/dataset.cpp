@@ -104,7 +104,7 @@ void DatasetReader::read(const fs::path& path) {
     required.insert(required.end(), columns->begin(), columns->end());
   }
   for (const RowFilter& filter : data_.options.filters) {
-    required.push_back(filter.column);
+    append_columns(filter, required);
   }
   table.require_columns(required);
   compared_features_.clear();
@@ -137,7 +137,7 @@ void DatasetReader::read(const fs::path& path) {
 
 bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
   for (const RowFilter& filter : data_.options.filters) {
-    if (!keeps(filter, table.cell(row, table.column(filter.column)))) {
+    if (!keeps(filter, table, row)) {
       ++data_.dropped["not selected by " + to_string(filter)].rows;
       return false;
     }
@@ -232,6 +232,9 @@ void DatasetReader::append(const CsvTable& table, std::size_t number, const Row&
     data_.weight.push_back(row.weight);
   }
   data_.reference_us.push_back(row.input.reference_us);
+  if (data_.options.keep_roofline) {
+    data_.roofline.push_back(roofline(row.config, *row.hardware));
+  }
   const double cycles = ideal_cycles<double>(row.features);
   data_.duration_us.push_back(row.duration_us);
   data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));

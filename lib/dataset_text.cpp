@@ -30,6 +30,12 @@ std::vector<std::string> split_at_bars(std::string_view text) {
 }  // namespace
 
 RowFilter parse_row_filter(std::string_view text) {
+  constexpr std::string_view kOr = " or ";
+  if (const std::size_t split = text.find(kOr); split != std::string_view::npos) {
+    RowFilter filter = parse_row_filter(text.substr(0, split));
+    filter.or_else = {parse_row_filter(text.substr(split + kOr.size()))};
+    return filter;
+  }
   const std::size_t equals = text.find('=');
   const char before = equals == std::string_view::npos || equals == 0 ? ' ' : text[equals - 1];
   const bool is_limit = before == '<' || before == '>';
@@ -54,6 +60,11 @@ RowFilter parse_row_filter(std::string_view text) {
 }
 
 std::string to_string(const RowFilter& filter) {
+  if (!filter.or_else.empty()) {
+    RowFilter alone = filter;
+    alone.or_else.clear();
+    return to_string(alone) + " or " + to_string(filter.or_else.front());
+  }
   if (filter.least || filter.most) {
     return filter.column + (filter.least ? ">=" : "<=") +
            python_repr(filter.least.value_or(filter.most.value_or(0)));
@@ -65,7 +76,9 @@ std::string to_string(const RowFilter& filter) {
   return text;
 }
 
-bool keeps(const RowFilter& filter, std::string_view cell) {
+namespace {
+
+bool keeps_cell(const RowFilter& filter, std::string_view cell) {
   if (filter.least || filter.most) {
     const std::optional<double> number = exact_number(cell);
     return number && *number >= filter.least.value_or(*number) &&
@@ -74,6 +87,21 @@ bool keeps(const RowFilter& filter, std::string_view cell) {
   const bool named =
       std::find(filter.values.begin(), filter.values.end(), cell) != filter.values.end();
   return named != filter.exclude;
+}
+
+}  // namespace
+
+bool keeps(const RowFilter& filter, const CsvTable& table, std::size_t row) {
+  return keeps_cell(filter, table.cell(row, table.column(filter.column))) ||
+         std::any_of(filter.or_else.begin(), filter.or_else.end(),
+                     [&](const RowFilter& other) { return keeps(other, table, row); });
+}
+
+void append_columns(const RowFilter& filter, std::vector<std::string_view>& columns) {
+  columns.push_back(filter.column);
+  for (const RowFilter& other : filter.or_else) {
+    append_columns(other, columns);
+  }
 }
 
 std::string row_place(const Dataset& data, std::size_t row) {

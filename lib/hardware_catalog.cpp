@@ -5,6 +5,7 @@
 #include <cctype>
 #include <iterator>
 
+#include "choice.h"
 #include "comma_list.h"
 #include "io/json_file.h"
 #include "pw/data_paths.h"
@@ -66,20 +67,6 @@ std::optional<double> optional_fraction(const JsonFields& fields, std::string_vi
                     ", expected a fraction of the nominal rate, at most 1");
   }
   return value;
-}
-
-// The member of `choices` whose text stands under `key`.
-template <class Choice, std::size_t N>
-Choice choice(const JsonFields& fields, std::string_view key,
-              const std::array<Choice, N>& choices) {
-  const std::string text = fields.text(key);
-  std::vector<std::string_view> expected;
-  for (const Choice each : choices) {
-    if (to_string(each) == text) return each;
-    expected.push_back(to_string(each));
-  }
-  throw DataError(fields.where(key) + " is '" + text + "', expected one of " +
-                  comma_list(expected));
 }
 
 void refuse_unknown_keys(const Json& object, const fs::path& path) {

@@ -1,5 +1,6 @@
 #include "pw/model_config.h"
 
+#include <cctype>
 #include <limits>
 #include <system_error>
 
@@ -93,6 +94,19 @@ std::string known_stems(const fs::path& folder) {
 }
 
 }  // namespace
+
+bool has_qk_norm(std::string_view architecture) {
+  std::string name;
+  for (const char c : architecture) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  for (const char* family : {"qwen3", "gemma3", "olmo2"}) {
+    if (name.find(family) != std::string::npos) return true;
+  }
+  return false;
+}
 
 ModelConfig read_model_config(const fs::path& path) {
   const Json root = read_json(path);

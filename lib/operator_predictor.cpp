@@ -105,14 +105,18 @@ OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const 
   return tiled;
 }
 
-const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
-  for (const std::string& name : model_names(config)) {
-    const auto found = models_.find(name);
-    if (found != models_.end()) {
-      return found->second.model.get();
+std::string OperatorPredictor::model_name(const OperatorConfig& config) const {
+  for (std::string& name : model_names(config)) {
+    if (models_.count(name) != 0) {
+      return std::move(name);
     }
   }
-  return nullptr;
+  return {};
+}
+
+const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
+  const auto found = models_.find(model_name(config));
+  return found == models_.end() ? nullptr : found->second.model.get();
 }
 
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {
@@ -124,6 +128,12 @@ PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const
 std::vector<OperatorPrediction> OperatorPredictor::predict(
     const std::vector<OperatorConfig>& configs) const {
   std::vector<OperatorPrediction> results(configs.size());
+  if (options_.method != PredictionMethod::learned) {
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      results[i].duration_us = baseline_us(configs[i]);
+    }
+    return results;
+  }
   std::map<const OperatorModel*, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < configs.size(); ++i) {
     if (const OperatorModel* model = model_for(configs[i])) {
@@ -140,6 +150,19 @@ std::vector<OperatorPrediction> OperatorPredictor::predict(
     predict_with(*model, configs, indices, results);
   }
   return results;
+}
+
+double OperatorPredictor::baseline_us(const OperatorConfig& config) const {
+  const Roofline limits = roofline(config, hardware_);
+  if (options_.method == PredictionMethod::roofline) {
+    return limits.bound_us();
+  }
+  const std::string family(operator_family(config).name);
+  const auto model = options_.linear_models.find(family);
+  if (model == options_.linear_models.end()) {
+    throw DataError("no linear model for operator '" + family + "': fit one with pw-train linear");
+  }
+  return model->second.duration_us(limits);
 }
 
 void OperatorPredictor::predict_with(const OperatorModel& model,

@@ -1,9 +1,13 @@
 #include "pw/prediction.h"
 
 #include <algorithm>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
+
+#include "comma_list.h"
 
 namespace pw {
 namespace {
@@ -149,23 +153,24 @@ void note_quantiles(const std::vector<OperatorConfig>& configs, const OperatorPr
 // What holds for every shape: GPUs that models have not seen, borrowed tiles.
 void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredictor& predictor,
                  Notes& notes) {
-  std::string unseen;
+  std::vector<std::string> unseen;
   bool gemm = false;
-  for (const OperatorFamily& family : operator_families()) {
-    const auto is_of_family = [&](const OperatorConfig& c) {
-      return operator_family(c).name == family.name;
-    };
-    if (std::any_of(configs.begin(), configs.end(), [&](const OperatorConfig& c) {
-          return is_of_family(c) && predictor.is_unseen_gpu(c);
-        })) {
-      unseen += (unseen.empty() ? "" : ", ") + std::string(family.name);
+  for (const OperatorConfig& config : configs) {
+    gemm = gemm || std::holds_alternative<GemmConfig>(config);
+    if (predictor.is_unseen_gpu(config)) {
+      const std::string name = predictor.model_name(config);
+      if (std::find(unseen.begin(), unseen.end(), name) == unseen.end()) {
+        unseen.push_back(name);
+      }
     }
-    gemm = gemm || (family.name == GemmConfig::kName &&
-                    std::any_of(configs.begin(), configs.end(), is_of_family));
   }
   if (!unseen.empty()) {
-    notes.add(unseen + ": trained without " + predictor.hardware().name +
+    notes.add(comma_list(unseen) + ": trained without " + predictor.hardware().name +
               ", the models transfer from other GPUs");
+  }
+  if (gemm && sustained_fractions(predictor.hardware()).is_default) {
+    notes.add("gemm: sustained rates of " + predictor.hardware().name +
+              " are defaults of its architecture, measure them with pw-train calibrate");
   }
   const std::optional<std::string> lender = predictor.tile_lender();
   if (gemm && lender) {
@@ -175,16 +180,15 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
 
 // A kernel that engines do not run on this GPU.
 void note_foreign_kernel(const Workload& workload, const HardwareSpec& hardware, Notes& notes) {
-  const AttentionKernel native =
-      hardware.architecture == Architecture::hopper ? AttentionKernel::fa3 : AttentionKernel::fa2;
   for (const Iteration& iteration : workload.iterations) {
     for (const AttentionEntry& entry : iteration.attention) {
       const AttentionKernel kernel = entry.config.kernel;
-      if (kernel != AttentionKernel::automatic && kernel != native) {
+      if (!runs_on(kernel, hardware)) {
         notes.add("attention: the workload asks for " +
                   attention_type(kernel, entry.config.layout) + " in " +
                   std::string(to_string(iteration.phase)) + ", engines run " +
-                  attention_type(native, entry.config.layout) + " on " + hardware.name);
+                  attention_type(automatic_kernel(hardware), entry.config.layout) + " on " +
+                  hardware.name);
       }
     }
   }
@@ -210,11 +214,13 @@ PredictionSummary summarize(const std::vector<IterationTime>& iterations) {
 void note_memory(const Prediction& prediction, Notes& notes) {
   if (!prediction.fits()) {
     const MemoryFootprint& memory = prediction.memory;
-    notes.add("memory: weights and KV cache need " +
-              std::to_string(memory.weight_bytes + memory.kv_cache_bytes) + " bytes per GPU, " +
-              prediction.hardware.name + " has " +
-              std::to_string(prediction.hardware.global_memory_bytes) +
-              ": the workload does not fit, use more GPUs (tp, pp) or a smaller batch");
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << "memory: weights and KV cache need "
+         << static_cast<double>(memory.weight_bytes + memory.kv_cache_bytes) * 1e-9
+         << " GB per GPU, " << prediction.hardware.name << " has "
+         << static_cast<double>(prediction.hardware.global_memory_bytes) * 1e-9
+         << " GB: the workload does not fit, use more GPUs (tp, pp) or a smaller batch";
+    notes.add(text.str());
   }
 }
 
@@ -232,6 +238,8 @@ std::string_view to_string(OperatorGroup group) {
       return "siluandmul";
     case OperatorGroup::communication:
       return "communication";
+    case OperatorGroup::engine:
+      return "engine";
   }
   return "";
 }
@@ -241,8 +249,25 @@ bool Prediction::fits() const {
          memory.weight_bytes + memory.kv_cache_bytes <= hardware.global_memory_bytes;
 }
 
+std::vector<OperatorSum> operator_sums(const Prediction& prediction) {
+  std::vector<OperatorSum> sums;
+  for (const IterationTime& iteration : prediction.iterations) {
+    for (const OperatorTime& time : iteration.operators) {
+      auto sum = std::find_if(sums.begin(), sums.end(), [&](const OperatorSum& s) {
+        return s.group == time.group && s.name == time.name;
+      });
+      if (sum == sums.end()) {
+        sum = sums.insert(sums.end(), OperatorSum{time.group, time.name, 0, 0});
+      }
+      (iteration.phase == Phase::prefill ? sum->prefill_us : sum->decode_us) += time.total_us();
+    }
+  }
+  return sums;
+}
+
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
-                            const CollectiveCatalog& collectives) {
+                            const CollectiveCatalog& collectives,
+                            const std::optional<EngineProfile>& engine) {
   const HardwareSpec& hardware = predictor.hardware();
   Prediction result;
   result.hardware = hardware;
@@ -253,6 +278,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   result.tp_size = workload.tp_size;
   result.pp_size = workload.pp_size;
   result.memory = memory_footprint(workload);
+  result.engine = engine ? engine->name : "";
 
   DistinctOperators distinct;
   std::vector<std::vector<Planned>> planned = plan(workload, distinct);
@@ -276,11 +302,18 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
       time.operators.push_back(std::move(operation.time));
     }
     for (const CommunicationEntry& entry : iteration.communication) {
-      const CollectiveEstimate estimate = collectives.estimate(
-          hardware, collective_of(entry.name, entry.type), entry.volume_bytes, workload.tp_size);
+      const CollectiveEstimate estimate =
+          collectives.estimate(hardware, collective_of(entry.name, entry.type), entry.volume_bytes,
+                               workload.tp_size, engine ? engine->custom_all_reduce_max_bytes : 0);
       notes.add(estimate.note);
       time.operators.push_back(
           {OperatorGroup::communication, entry.name, estimate.duration_us, entry.count});
+    }
+    if (engine) {
+      for (const EngineOperator& extra : engine_operators(workload, iteration, hardware, *engine)) {
+        time.operators.push_back(
+            {OperatorGroup::engine, std::string(extra.name), extra.single_us, extra.count});
+      }
     }
     for (const OperatorTime& operation : time.operators) {
       time.total_us += operation.total_us();

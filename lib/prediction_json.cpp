@@ -15,11 +15,16 @@ Json time_json(const OperatorTime& time) {
           {"total_duration_ms", file_ms(time.total_us())}};
 }
 
+bool has_named_members(OperatorGroup group) {
+  return group == OperatorGroup::gemm || group == OperatorGroup::communication ||
+         group == OperatorGroup::engine;
+}
+
 Json iteration_json(const IterationTime& iteration) {
   Json durations = Json::object();
   for (const OperatorTime& time : iteration.operators) {
     const std::string group(to_string(time.group));
-    if (time.group == OperatorGroup::gemm || time.group == OperatorGroup::communication) {
+    if (has_named_members(time.group)) {
       durations[group][time.name] = time_json(time);
     } else {
       durations[group] = time_json(time);
@@ -29,6 +34,19 @@ Json iteration_json(const IterationTime& iteration) {
           {"phase", std::string(to_string(iteration.phase))},
           {"operator_durations", durations},
           {"total_duration_ms", file_ms(iteration.total_us)}};
+}
+
+Json operators_json(const Prediction& p) {
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, p.summary.decode_steps));
+  Json operators = Json::array();
+  for (const OperatorSum& sum : operator_sums(p)) {
+    operators.push_back({{"group", std::string(to_string(sum.group))},
+                         {"name", sum.name},
+                         {"prefill_ms", file_ms(sum.prefill_us)},
+                         {"decode_avg_ms", file_ms(sum.decode_us / steps)},
+                         {"total_ms", file_ms(sum.total_us())}});
+  }
+  return operators;
 }
 
 Json case_json(const Prediction& p) {
@@ -52,22 +70,24 @@ Json memory_json(const Prediction& p) {
 
 }  // namespace
 
-std::string prediction_json(const Prediction& p, bool published_rules) {
-  Json iterations = Json::array();
-  for (const IterationTime& iteration : p.iterations) {
-    iterations.push_back(iteration_json(iteration));
-  }
+std::string prediction_json(const Prediction& p, PredictionDetail detail) {
   Json json{{"model", p.model},
             {"hardware", p.hardware.name},
             {"tp_size", p.tp_size},
-            {"pp_size", p.pp_size},
-            {"iterations", std::move(iterations)},
-            {"summary",
-             {{"prefill_duration_ms", file_ms(p.summary.prefill_us)},
-              {"decode_avg_duration_ms", file_ms(p.summary.decode_average_us)},
-              {"decode_total_duration_ms", file_ms(p.summary.decode_total_us)},
-              {"total_duration_ms", file_ms(p.summary.total_us)}}}};
-  if (!published_rules) {
+            {"pp_size", p.pp_size}};
+  if (detail == PredictionDetail::summary) {
+    json["operators"] = operators_json(p);
+  } else {
+    json["iterations"] = Json::array();
+    for (const IterationTime& iteration : p.iterations) {
+      json["iterations"].push_back(iteration_json(iteration));
+    }
+  }
+  json["summary"] = {{"prefill_duration_ms", file_ms(p.summary.prefill_us)},
+                     {"decode_avg_duration_ms", file_ms(p.summary.decode_average_us)},
+                     {"decode_total_duration_ms", file_ms(p.summary.decode_total_us)},
+                     {"total_duration_ms", file_ms(p.summary.total_us)}};
+  if (detail != PredictionDetail::published) {
     json["case"] = case_json(p);
     json["memory"] = memory_json(p);
     json["notes"] = p.notes;

@@ -26,29 +26,6 @@ std::string grouped(double value, int decimals) {
   return text;
 }
 
-// One line of the operator table.
-struct Row {
-  std::string name;
-  double prefill_us = 0;
-  double decode_us = 0;  // all steps
-  double total_us() const { return prefill_us + decode_us; }
-};
-
-std::vector<Row> operator_rows(const Prediction& p) {
-  std::vector<Row> rows;
-  for (const IterationTime& iteration : p.iterations) {
-    for (const OperatorTime& time : iteration.operators) {
-      auto row =
-          std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.name == time.name; });
-      if (row == rows.end()) {
-        row = rows.insert(rows.end(), Row{time.name, 0, 0});
-      }
-      (iteration.phase == Phase::prefill ? row->prefill_us : row->decode_us) += time.total_us();
-    }
-  }
-  return rows;
-}
-
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 double per_second(std::int64_t count, double us) {
@@ -106,16 +83,16 @@ std::string table(const Prediction& p) {
   const double steps = static_cast<double>(std::max<std::int64_t>(1, s.decode_steps));
   std::string text = format("\n  %-14s %12s %7s %14s %7s %12s %7s\n", "operator", "prefill ms",
                             "share", "ms/decode step", "share", "total ms", "share");
-  const auto line = [&](const Row& row) {
+  const auto line = [&](const OperatorSum& row) {
     text += format("  %-14s %12s %6.1f%% %14.3f %6.1f%% %12s %6.1f%%\n", row.name.c_str(),
                    grouped(to_ms(row.prefill_us), 2).c_str(), percent(row.prefill_us, s.prefill_us),
                    to_ms(row.decode_us) / steps, percent(row.decode_us, s.decode_total_us),
                    grouped(to_ms(row.total_us()), 2).c_str(), percent(row.total_us(), s.total_us));
   };
-  for (const Row& row : operator_rows(p)) {
+  for (const OperatorSum& row : operator_sums(p)) {
     line(row);
   }
-  line({"sum", s.prefill_us, s.decode_total_us});
+  line({OperatorGroup::engine, "sum", s.prefill_us, s.decode_total_us});
   return text;
 }
 

@@ -166,7 +166,7 @@ TEST(Fa3Schedule, WorkedExample) {
   const TotalAndMax tensor = total_and_max(schedule.loads, fa3_tensor_cost(schedule.tile, 128));
   EXPECT_EQ(tensor.total, 12079595520);
   EXPECT_EQ(tensor.sm_max, 125829120);
-  EXPECT_EQ(total_and_max(schedule.loads, fa3_xu_cost(schedule.tile)).sm_max, 254976);
+  EXPECT_EQ(total_and_max(schedule.loads, fa3_xu_cost(schedule.tile, 128)).sm_max, 254976);
 }
 
 // Worked example: an A40-like card, paged, head_dim 64: chunks of 90 tokens, 168 tasks, 8 empty.

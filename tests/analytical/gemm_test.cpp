@@ -73,5 +73,16 @@ TEST(GemmTilePolicy, SelectionSplitsKWhenThereAreFewTiles) {
   EXPECT_EQ(large.tile_m * large.tile_n, 256 * 128);
 }
 
+TEST(SustainedFractions, ComeFromTheFileOrTheArchitecture) {
+  HardwareSpec hopper = test_hopper();
+  EXPECT_TRUE(sustained_fractions(hopper).is_default);
+  EXPECT_EQ(sustained_fractions(hopper).tensor, 0.70);
+  hopper.sustained_tensor_fraction = 0.9;
+  EXPECT_TRUE(sustained_fractions(hopper).is_default);
+  EXPECT_EQ(sustained_fractions(hopper).tensor, 0.9);
+  hopper.sustained_dram_fraction = 0.8;
+  EXPECT_FALSE(sustained_fractions(hopper).is_default);
+}
+
 }  // namespace
 }  // namespace pw

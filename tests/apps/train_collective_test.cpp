@@ -30,19 +30,20 @@ class TrainCollective : public ::testing::Test {
   void write_csv(const std::string& gpu, const std::string& collective, double factor) const {
     fs::create_directories(folder_ / "data" / gpu);
     std::ofstream csv(folder_ / "data" / gpu / (collective + ".csv"));
-    csv << ",time_stats." << collective << ".median,num_workers,size\n";
+    csv << ",time_stats." << collective << ".median,time_stats." << collective
+        << ".mean,num_workers,size\n";
     for (int i = 0; i < 30; ++i) {
-      csv << i << ',' << factor * (0.01 + 1e-3 * i) << ',' << (i % 2 == 0 ? 2 : 4) << ','
-          << (1000 << (i / 2)) << '\n';
+      csv << i << ',' << factor * (0.01 + 1e-3 * i) << ',' << factor * 7 << ','
+          << (i % 2 == 0 ? 2 : 4) << ',' << (1000 << (i / 2)) << '\n';
     }
   }
 
-  int run() {
+  int run(const std::string& options = "") {
     CLI::App app;
     std::function<int()> action;
     add_collective_command(app, action);
     app.parse("collective --data \"" + (folder_ / "data").string() + "\" --output \"" +
-              (folder_ / "out" / "c.json").string() + "\" --source \"made up\"");
+              (folder_ / "out" / "c.json").string() + "\" --source \"made up\" " + options);
     return action();
   }
 
@@ -80,11 +81,43 @@ TEST_F(TrainCollective, FitsEveryFileOfEveryGpu) {
   ASSERT_EQ(model.curves.size(), 2U);
   EXPECT_EQ(model.curves.at(2).rows, 15);
   EXPECT_NEAR(model.curves.at(2).duration_us.front(), 30, 1e-3);  // 3 x 0.01 ms
+  ASSERT_FALSE(model.errors.empty());
+  EXPECT_EQ(model.errors.front().name, "all");
+  EXPECT_EQ(model.errors.front().summary.rows, 30);
 
   testing::internal::CaptureStdout();
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), table);
   EXPECT_EQ(read_file(folder_ / "out" / "c.json"), first);
+}
+
+TEST_F(TrainCollective, FitsForestsToMeans) {
+  write_csv("H100", "all_reduce", 1);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run("--model forest"), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("forest model on the mean"));
+  const CollectiveCatalog catalog = CollectiveCatalog::read(folder_ / "out" / "c.json");
+  const CollectiveModel& model = catalog.models()[0];
+  EXPECT_EQ(model.kind(), CollectiveKind::forest);
+  EXPECT_EQ(model.statistic, CallStatistic::mean);
+  EXPECT_NEAR(evaluate(model, 5000, 2), 7000, 1e-6);
+  EXPECT_EQ(model.errors.front().summary.rows, 30);
+
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run("--model forest --statistic median"), 0);
+  testing::internal::GetCapturedStdout();
+  EXPECT_LT(evaluate(CollectiveCatalog::read(folder_ / "out" / "c.json").models()[0], 5000, 2),
+            100);
+}
+
+TEST_F(TrainCollective, ComparesBothModels) {
+  write_csv("H100", "all_reduce", 1);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run("--compare-forest"), 0);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(text, HasSubstr("fitted to and tested on the mean of the calls"));
+  EXPECT_THAT(text, HasSubstr("fitted to and tested on the median of the calls"));
+  EXPECT_THAT(text, HasSubstr("mean of files  all_reduce"));
 }
 
 TEST_F(TrainCollective, UnusableFoldersAreErrorsAndWriteNothing) {
@@ -106,6 +139,8 @@ TEST_F(TrainCollective, AsksForWhatItNeeds) {
   std::function<int()> action;
   add_collective_command(app, action);
   EXPECT_THROW(app.parse("collective --data x --output y"), CLI::RequiredError);
+  EXPECT_THROW(app.parse("collective --data x --output y --source z --model tree"),
+               CLI::ValidationError);
   EXPECT_FALSE(action);
 }
 

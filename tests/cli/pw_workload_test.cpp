@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/run_program.h"
 #include "io/files.h"
-#include "lib/temporary_folder.h"
 #include "pw/workload.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -26,25 +27,8 @@ struct ReferenceFile {
   double forest_mean_ape_percent = 0;
 };
 
-// The same reader as the program's, for another statistic of the calls.
-std::vector<CollectiveSample> read_means(const ReferenceFile& file) {
-  const CsvTable table = CsvTable::read(file.path);
-  std::vector<CollectiveSample> samples;
-  for (std::size_t i = 0; i < table.rows(); ++i) {
-    const CsvRow row(table, i);
-    samples.push_back({row.integer("size"), row.integer("num_workers"),
-                       1e3 * row.number("time_stats." + file.collective + ".mean")});
-  }
-  return samples;
-}
-
-std::vector<CollectiveError> cross_validated(const std::vector<CollectiveSample>& samples) {
-  std::vector<CollectiveError> errors;
-  for (const auto& [workers, group] : by_workers(samples)) {
-    const std::vector<CollectiveError> some = cross_validate(group, 5, 42);
-    errors.insert(errors.end(), some.begin(), some.end());
-  }
-  return errors;
+std::vector<CollectiveSample> read_samples(const ReferenceFile& file, CallStatistic statistic) {
+  return read_collective_samples(file.path, file.collective, statistic);
 }
 
 class CollectiveGolden : public ::testing::Test {
@@ -84,46 +68,66 @@ TEST_F(CollectiveGolden, CurvesNeverDescend) {
   }
 }
 
-// Like with like: the forest is fitted to and tested on the mean of the repeated calls. A monotone
-// curve cannot follow the stalls in the means of small messages, which a forest partly remembers:
-// 0.83 to 1.13 times the forest's error for all_reduce, 1.18 to 1.29 times for send_recv.
-TEST_F(CollectiveGolden, InterpolatesMeansAboutAsWellAsTheForest) {
-  std::vector<double> ours, forest;  // all_reduce
+// Like with like: on the means of the calls, as the original's forest. Single files: 0.78 to 1.05
+// times the error of the original's cross-validated forest, which had other folds.
+TEST_F(CollectiveGolden, InterpolatesMeansBetterThanTheOriginalsForest) {
+  std::map<std::string, std::vector<double>> ours, forest;
   for (const ReferenceFile& file : files_) {
-    const double percent = summarise(cross_validated(read_means(file)))->mean_percent;
-    EXPECT_LE(percent, 1.3 * file.forest_mean_ape_percent) << file.path;
-    if (file.collective == "all_reduce") {
-      ours.push_back(percent);
-      forest.push_back(file.forest_mean_ape_percent);
-    }
+    const double percent = summarise(cross_validate(CollectiveKind::monotone,
+                                                    read_samples(file, CallStatistic::mean), 5, 42))
+                               ->mean_percent;
+    EXPECT_LE(percent, 1.1 * file.forest_mean_ape_percent) << file.path;
+    ours[file.collective].push_back(percent);
+    forest[file.collective].push_back(file.forest_mean_ape_percent);
   }
-  EXPECT_LE(mean(ours), 1.05 * mean(forest));
+  EXPECT_LE(mean(ours["all_reduce"]), 0.92 * mean(forest["all_reduce"]));
+  EXPECT_LE(mean(ours["send_recv"]), 1.02 * mean(forest["send_recv"]));
+}
+
+// The same with our own forest on the same folds, on both statistics. Only the files of one worker
+// count, whose forests take a second together; docs/method.md has the others.
+TEST_F(CollectiveGolden, InterpolatesBetterThanOurForestOnTheSameFolds) {
+  for (const CallStatistic statistic : {CallStatistic::mean, CallStatistic::median}) {
+    std::vector<double> monotone, forest;
+    for (const ReferenceFile& file : files_) {
+      const auto samples = read_samples(file, statistic);
+      if (by_workers(samples).size() > 1) {
+        continue;
+      }
+      monotone.push_back(
+          summarise(cross_validate(CollectiveKind::monotone, samples, 5, 42))->mean_percent);
+      forest.push_back(
+          summarise(cross_validate(CollectiveKind::forest, samples, 5, 42))->mean_percent);
+    }
+    EXPECT_EQ(forest.size(), 5U);
+    EXPECT_LT(mean(monotone), 0.95 * mean(forest)) << to_string(statistic);
+  }
 }
 
 // What the shipped curves are fitted to.
 TEST_F(CollectiveGolden, InterpolatesMedians) {
   for (const ReferenceFile& file : files_) {
-    const auto errors = cross_validated(read_collective_samples(file.path, file.collective));
-    EXPECT_LE(summarise(errors)->mean_percent, 3.3) << file.path;
-    EXPECT_LE(summarise(errors)->median_percent, 1.2) << file.path;
-    EXPECT_LE(summarise(errors, 10'000'000, 2'000'000'000)->mean_percent, 3) << file.path;
+    const auto errors =
+        cross_validate(CollectiveKind::monotone, read_samples(file, CallStatistic::median), 5, 42);
+    EXPECT_LE(summarise(errors)->mean_percent, 2.4) << file.path;
+    EXPECT_LE(summarise(errors)->median_percent, 0.7) << file.path;
+    EXPECT_LE(summarise(errors, 10'000'000, 2'000'000'000)->mean_percent, 2.4) << file.path;
   }
 }
 
 TEST_F(CollectiveGolden, ExtrapolatesFromBelow200MegabytesToAbove400) {
-  int curves = 0;
+  std::vector<double> percents;
   for (const ReferenceFile& file : files_) {
-    std::vector<CollectiveError> errors;
-    for (const auto& [workers, samples] :
-         by_workers(read_collective_samples(file.path, file.collective))) {
-      const auto some = extrapolation_errors(samples, 200'000'000, 400'000'000);
-      errors.insert(errors.end(), some.begin(), some.end());
-      curves += some.empty() ? 0 : 1;
+    const auto summary = summarise(extrapolation_errors(CollectiveKind::monotone,
+                                                        read_samples(file, CallStatistic::median),
+                                                        200'000'000, 400'000'000));
+    if (summary) {
+      EXPECT_LE(summary->mean_percent, 10.5) << file.path;
+      percents.push_back(summary->mean_percent);
     }
-    const auto summary = summarise(errors);
-    EXPECT_LE(summary ? summary->mean_percent : 0, 16) << file.path;
   }
-  EXPECT_EQ(curves, 13);  // all but send_recv of A100, which ends at 64 MiB
+  EXPECT_EQ(percents.size(), 8U);  // all but send_recv of A100, which ends at 64 MiB
+  EXPECT_LE(mean(percents), 3.5);
 }
 
 // The medians over the measured GPUs that docs/method.md derives from the curves at 10 kB and 1 GB.
@@ -164,7 +168,10 @@ TEST_F(CollectiveGolden, ShippedCurvesAreTheFitOfTheReferenceData) {
   const CollectiveCatalog shipped =
       CollectiveCatalog::read(find_data_folder("checkpoints", {}) / "collectives.json");
   const HardwareCatalog catalog = HardwareCatalog::read(find_data_folder("hardware", {}));
-  ASSERT_EQ(shipped.models().size(), files_.size());
+  const auto from_profiles =
+      std::count_if(shipped.models().begin(), shipped.models().end(),
+                    [](const auto& model) { return model.collective != "custom_all_reduce"; });
+  ASSERT_EQ(static_cast<std::size_t>(from_profiles), files_.size());
   for (const ReferenceFile& file : files_) {
     const std::string& hardware = catalog.get(file.gpu).name;
     const auto samples = by_workers(read_collective_samples(file.path, file.collective));
@@ -174,6 +181,8 @@ TEST_F(CollectiveGolden, ShippedCurvesAreTheFitOfTheReferenceData) {
         continue;
       }
       EXPECT_EQ(model.sha256, sha256);
+      EXPECT_EQ(model.statistic, CallStatistic::median);
+      EXPECT_EQ(model.errors.front().name, "all");
       ASSERT_EQ(model.curves.size(), samples.size());
       for (const auto& [workers, curve] : model.curves) {
         const CollectiveCurve fitted = fit_curve(samples.at(workers));

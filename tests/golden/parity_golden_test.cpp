@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "io/json_file.h"
-#include "lib/temporary_folder.h"
 #include "pw/checkpoint.h"
 #include "pw/hardware_catalog.h"
 #include "pw/prediction.h"
+#include "support/published_case.h"
 #include "support/reference.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
@@ -32,19 +33,6 @@ const ModelSet& imported_models(const fs::path& reference) {
     return set;
   }();
   return models;
-}
-
-// The workload behind a published prediction, and the GPU: "<workload stem>_<GPU stem>.json".
-struct PublishedCase {
-  fs::path workload;
-  const HardwareSpec* hardware = nullptr;
-};
-PublishedCase find_case(const fs::path& reference, const fs::path& prediction,
-                        const HardwareCatalog& catalog) {
-  const std::string stem = prediction.stem().string();
-  const std::size_t end = stem.find('_', stem.rfind("_pp") + 1);
-  return {reference / "workload" / (stem.substr(0, end) + ".json"),
-          &catalog.get(stem.substr(end + 1))};
 }
 
 double published_ms(const Json& iteration, const std::string& group) {

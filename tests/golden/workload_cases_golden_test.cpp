@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
-#include "lib/reference.h"
 #include "pw/workload.h"
+#include "support/error_of.h"
+#include "support/reference.h"
 
 namespace pw {
 namespace {
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 // Failure reports about other tools: cases/INDEX.md of the reference material.
 
 TEST(WorkloadCases, RefusesBadWorkloadsByName) {
-  PW_REQUIRE_REFERENCE(reference);
+  PW_REFERENCE_OR_SKIP(reference);
   struct Bad {
     const char* file;
     std::vector<const char*> messages;
@@ -42,7 +42,7 @@ TEST(WorkloadCases, RefusesBadWorkloadsByName) {
 }
 
 TEST(WorkloadCases, ReadsTinyAndHugeWorkloads) {
-  PW_REQUIRE_REFERENCE(reference);
+  PW_REFERENCE_OR_SKIP(reference);
   const fs::path cases = reference / "cases";
   EXPECT_EQ(read_workload(cases / "F01/workload.json").iterations[0].gemms.size(), 5u);
   EXPECT_EQ(read_workload(cases / "F01/count0.json").iterations[0].gemms[0].count, 0);
@@ -54,7 +54,7 @@ TEST(WorkloadCases, ReadsTinyAndHugeWorkloads) {
 }
 
 TEST(TraceCases, ReadsOrRefuses) {
-  PW_REQUIRE_REFERENCE(reference);
+  PW_REFERENCE_OR_SKIP(reference);
   const fs::path cases = reference / "cases";
   const Trace azure = read_trace(cases / "B01/azure_like.csv");
   ASSERT_EQ(azure.requests.size(), 5u);
@@ -83,7 +83,7 @@ TEST(TraceCases, ReadsOrRefuses) {
 }
 
 TEST(GeneratorCases, SplitsOrRefusesModels) {
-  PW_REQUIRE_REFERENCE(reference);
+  PW_REFERENCE_OR_SKIP(reference);
   const fs::path cases = reference / "cases";
   const auto generate = [&](const char* config, std::int64_t tp_size, std::int64_t pp_size) {
     WorkloadOptions options;
@@ -106,7 +106,7 @@ TEST(GeneratorCases, SplitsOrRefusesModels) {
 }
 
 TEST(GeneratorCases, KeepsAMillionTokensExact) {
-  PW_REQUIRE_REFERENCE(reference);
+  PW_REFERENCE_OR_SKIP(reference);
   const ModelConfig model = read_model_config(reference / "cases/A10/config5.json");
   WorkloadOptions options;
   options.tp_size = 2;

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
 #include "model/split.h"
 #include "pw/data_paths.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
@@ -358,6 +358,18 @@ TEST_F(DatasetTest, FiltersRowsByNumbers) {
   EXPECT_THAT(read(csv, {parse_row_filter("N<=512")}).duration_us, ElementsAre(8.3, 8.5));
   EXPECT_THAT(read(csv, {parse_row_filter("N>=512"), parse_row_filter("N<=512")}).duration_us,
               ElementsAre(8.3));
+}
+
+TEST_F(DatasetTest, FiltersJoinedByOrKeepRowsOfEither) {
+  const RowFilter filter = parse_row_filter("source=a or hardware=NVIDIA H800");
+  EXPECT_EQ(to_string(filter), "source=a or hardware=NVIDIA H800");
+  const Dataset data = read(
+      "M,N,K,avg_duration,hardware,source\n"
+      "128,4096,4096,30,NVIDIA A100-SXM4-80GB,a\n"
+      "128,4096,4096,31,NVIDIA A100-SXM4-80GB,b\n"
+      "128,4096,4096,20,NVIDIA H800,b\n",
+      {filter});
+  EXPECT_THAT(data.duration_us, testing::ElementsAre(30, 20));
 }
 
 TEST(RowFilter, ReadsAllForms) {

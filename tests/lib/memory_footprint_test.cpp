@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lib/demo_model.h"
+#include "support/demo_model.h"
 
 namespace pw {
 namespace {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
 #include "pw/elementwise.h"
+#include "support/error_of.h"
 #include "support/fake_model.h"
 #include "support/test_hardware.h"
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/demo_model.h"
-#include "lib/error_of.h"
+#include "support/demo_model.h"
+#include "support/error_of.h"
 
 namespace pw {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/json_file.h"
-#include "lib/demo_model.h"
+#include "support/demo_model.h"
 #include "support/fake_model.h"
 #include "support/test_hardware.h"
 
@@ -93,6 +93,9 @@ TEST_F(PredictionTest, NotesKernelsThatEnginesDoNotRunOnTheGpu) {
   EXPECT_THAT(predict(options).notes, Not(Contains(HasSubstr("fa3"))));
   options.prefill_kernel = AttentionKernel::fa3;
   EXPECT_THAT(predict(options).notes, Contains(HasSubstr("asks for fa3_ragged in prefill")));
+  options.prefill_kernel = AttentionKernel::ck;
+  EXPECT_THAT(predict(options).notes,
+              Contains(HasSubstr("asks for ck_ragged in prefill, engines run fa2_ragged on")));
 }
 
 TEST_F(PredictionTest, SaysWhenTheModelDoesNotFit) {
@@ -108,14 +111,14 @@ TEST_F(PredictionTest, SaysWhenTheModelDoesNotFit) {
 
 TEST_F(PredictionTest, JsonHasThePublishedKeysFirstAndOursAfter) {
   const Prediction p = predict({});
-  const Json ours = parse_json(prediction_json(p, false), "ours");
+  const Json ours = parse_json(prediction_json(p, PredictionDetail::iterations), "ours");
   std::vector<std::string> keys;
   for (const auto& [key, value] : ours.items()) {
     keys.push_back(key);
   }
   EXPECT_THAT(keys, testing::ElementsAre("model", "hardware", "tp_size", "pp_size", "iterations",
                                          "summary", "case", "memory", "notes", "provenance"));
-  const Json published = parse_json(prediction_json(p, true), "published");
+  const Json published = parse_json(prediction_json(p, PredictionDetail::published), "published");
   EXPECT_FALSE(published.contains("case"));
   const Json& first = published["iterations"][0];
   std::vector<std::string> groups;
@@ -126,6 +129,21 @@ TEST_F(PredictionTest, JsonHasThePublishedKeysFirstAndOursAfter) {
   EXPECT_EQ(first["operator_durations"]["gemm"]["qkv_proj"]["count"], 4);
   EXPECT_NEAR(published["summary"]["total_duration_ms"].get<double>(), p.summary.total_us / 1000,
               5.1e-7);
+}
+
+TEST_F(PredictionTest, SummaryJsonHasSumsOverAllIterations) {
+  const Prediction p = predict({});
+  const Json json = parse_json(prediction_json(p, PredictionDetail::summary), "summary");
+  EXPECT_FALSE(json.contains("iterations"));
+  double prefill = 0, decode = 0, total = 0;
+  for (const Json& entry : json["operators"]) {
+    prefill += entry["prefill_ms"].get<double>();
+    decode += entry["decode_avg_ms"].get<double>();
+    total += entry["total_ms"].get<double>();
+  }
+  EXPECT_NEAR(prefill, p.summary.prefill_us / 1000, 1e-5);
+  EXPECT_NEAR(decode, p.summary.decode_average_us / 1000, 1e-5);
+  EXPECT_NEAR(total, p.summary.total_us / 1000, 1e-5);
 }
 
 TEST_F(PredictionTest, TextSharesAddUp) {

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
-#include "lib/zip_writer.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
+#include "support/zip_writer.h"
 
 namespace pw {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
+#include "support/error_of.h"
 
 namespace pw {
 namespace {

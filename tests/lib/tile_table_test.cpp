@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 #include "support/test_hardware.h"
 
 namespace pw {

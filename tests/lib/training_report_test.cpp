@@ -6,8 +6,8 @@
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/json_file.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 #include "metrics.h"
 #include "pw/data_paths.h"
 

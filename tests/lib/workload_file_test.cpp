@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "io/json_file.h"
-#include "lib/demo_model.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
 #include "pw/workload.h"
+#include "support/demo_model.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
-#include "lib/zip_writer.h"
+#include "support/error_of.h"
+#include "support/zip_writer.h"
 
 namespace pw {
 namespace {

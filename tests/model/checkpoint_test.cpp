@@ -10,11 +10,11 @@
 #include "checkpoint_archive.h"
 #include "io/files.h"
 #include "io/json_file.h"
-#include "lib/error_of.h"
-#include "lib/reference.h"
-#include "lib/temporary_folder.h"
 #include "model/mlp.h"
 #include "model/script_model.h"
+#include "support/error_of.h"
+#include "support/reference.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
@@ -196,7 +196,7 @@ TEST_F(CheckpointTest, RefusesANewerFormat) {
 }
 
 TEST_F(CheckpointTest, PointsPythonCheckpointsToTheImport) {
-  PW_REQUIRE_REFERENCE(reference);
+  PW_REFERENCE_OR_SKIP(reference);
   for (const char* name : {"state_dict.pth", "checkpoint.pth", "legacy.pth"}) {
     const std::filesystem::path path = reference / "cases" / "E01" / name;
     const std::string expected = path.string() +

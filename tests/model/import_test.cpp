@@ -3,10 +3,10 @@
 
 #include "io/files.h"
 #include "io/json_file.h"
-#include "lib/error_of.h"
-#include "lib/reference.h"
-#include "lib/temporary_folder.h"
 #include "pw/checkpoint.h"
+#include "support/error_of.h"
+#include "support/reference.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
@@ -19,10 +19,7 @@ namespace fs = std::filesystem;
 class ImportTest : public testing::Test {
  protected:
   void SetUp() override {
-    const fs::path reference = reference_folder();
-    if (reference.empty()) {
-      GTEST_SKIP() << "no reference folder: set PW_REFERENCE_DIR to it";
-    }
+    PW_REFERENCE_OR_SKIP(reference);
     const fs::path gemm = reference / "checkpoints_upstream" / "gemm";
     pth_ = folder_.file("gemm.pth", read_file(gemm / "gemm_mlp_model.pth"));
     metadata_ = read_json(gemm / "metadata.json");

@@ -8,6 +8,7 @@
 
 #include "pw/features.h"
 #include "pw/fields.h"
+#include "pw/hardware_spec.h"
 
 namespace pw {
 
@@ -15,6 +16,8 @@ enum class AttentionKernel {
   automatic,  // fa3 on Hopper, fa2 elsewhere
   fa2,
   fa3,
+  cutlass,  // CUTLASS for SM100, the Blackwell of data centers; the layout makes no difference
+  ck,       // Composable Kernel, of AMD GPUs; all requests of one length, the layout as above
 };
 enum class KvLayout { ragged, paged };
 
@@ -44,6 +47,10 @@ struct AttentionConfig {
   // into L2. Used by ratio features alone.
   bool cold_kv = false;
 };
+
+AttentionKernel automatic_kernel(const HardwareSpec& hardware);
+// Whether engines run this kernel on this GPU.
+bool runs_on(AttentionKernel kernel, const HardwareSpec& hardware);
 
 // "fa2_ragged" and the like; `auto_ragged` and `auto_paged` stand for AttentionKernel::automatic.
 void parse_attention_type(const Fields& fields, std::string_view name, AttentionConfig& attention);

@@ -45,6 +45,15 @@ struct HardwareSpec {
   std::optional<double> interconnect_gb_per_s;  // interconnectBandwidth, 1e9 bytes/s per direction
 };
 
+// The sustained fractions of the file; where it has none, the median of the calibrated GPUs of the
+// same architecture (hardware/README.md "Sustained rates").
+struct SustainedFractions {
+  double tensor = 1;
+  double dram = 1;
+  bool is_default = false;  // at least one of them is not the file's
+};
+SustainedFractions sustained_fractions(const HardwareSpec& hardware);
+
 // Throws DataError unless every rate that all operators need is finite and positive.
 void check(const HardwareSpec& hardware);
 

@@ -16,6 +16,10 @@ namespace pw {
 std::filesystem::path find_data_folder(std::string_view folder,
                                        const std::optional<std::filesystem::path>& option);
 
+// A shipped file by its path below those places, "config/engines/profiles.json": the first place
+// that has it, whatever folders were given as options. Throws DataError like find_data_folder.
+std::filesystem::path find_data_file(const std::filesystem::path& file);
+
 // The .json files of a folder of GPUs or models, sorted by name. Throws DataError when the folder
 // cannot be read or holds none.
 std::vector<std::filesystem::path> json_files(const std::filesystem::path& folder);

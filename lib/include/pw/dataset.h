@@ -11,6 +11,7 @@
 #include "pw/hardware_catalog.h"
 #include "pw/model_record.h"
 #include "pw/operators.h"
+#include "pw/roofline.h"
 
 namespace pw {
 
@@ -21,8 +22,10 @@ struct RowFilter {
   std::vector<std::string> values;
   bool exclude = false;
   std::optional<double> least = std::nullopt, most = std::nullopt;
+  std::vector<RowFilter> or_else = {};  // keep the row too if one of these does
 };
-// "source=a|b", "hardware!=NVIDIA L40", "N>=512" or "N<=512". Throws DataError for anything else.
+// "source=a|b", "hardware!=NVIDIA L40", "N>=512" or "N<=512", several joined by " or ". Throws
+// DataError for anything else.
 RowFilter parse_row_filter(std::string_view text);
 std::string to_string(const RowFilter& filter);
 
@@ -59,6 +62,7 @@ struct DatasetOptions {
   std::vector<std::string> features;
   // Columns of a coarser grouping, whose groups an evaluation holds out whole; may be empty.
   std::vector<std::string> hold_out_by;
+  bool keep_roofline = false;  // fill Dataset::roofline, for linear models
 };
 
 // Profiled rows of one operator family as training data. All vectors have one entry per row except
@@ -78,6 +82,7 @@ struct Dataset {
   std::vector<std::uint64_t> hold_out_group;  // the same for `hold_out_by`; empty without
   std::vector<std::uint32_t> file;            // index into files
   std::vector<std::size_t> line;              // in that file
+  std::vector<Roofline> roofline;             // empty unless asked for
   std::vector<std::string> hardware_names;
   std::vector<DataFile> files;
   std::map<std::string, DroppedRows> dropped;  // by reason

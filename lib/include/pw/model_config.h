@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pw {
@@ -22,6 +23,10 @@ struct ModelConfig {
   bool tied_embeddings = false;
   std::vector<std::string> notes;  // what a result must tell: "no dtype given: bfloat16 assumed"
 };
+
+// Whether models of this architecture (or name) normalise queries and keys of each head: Qwen3,
+// Gemma 3 and OLMo 2.
+bool has_qk_norm(std::string_view architecture);
 
 // Throws DataError naming the field for a missing or impossible value, and the architecture for a
 // model that cannot be summed (mixture of experts, latent attention, state-space or hybrid layers,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pw/hardware_spec.h"
+#include "pw/linear_model.h"
 #include "pw/model_record.h"
 #include "pw/operators.h"
 #include "pw/tile_table.h"
@@ -51,7 +52,16 @@ struct OperatorPrediction {
   std::optional<RangeViolation> violation;  // the feature furthest out of range
 };
 
+// Where durations come from.
+enum class PredictionMethod {
+  learned,   // checkpoints and analytic forms
+  roofline,  // the larger of compute and DRAM time at nominal rates: a lower bound, a baseline
+  linear,    // LinearModel, a baseline
+};
+
 struct OperatorPredictorOptions {
+  PredictionMethod method = PredictionMethod::learned;
+  LinearModels linear_models;  // for PredictionMethod::linear
   std::optional<TileTable> gemm_tiles;
   TileLookup tile_lookup = TileLookup::nearest_log;
 };
@@ -73,6 +83,8 @@ class OperatorPredictor {
   // The pipeline features under the options of the config's model, or default ones without it.
   PipelineFeatures features(const OperatorConfig& config) const;
 
+  // Under which name of ModelSet the config's model was found; empty without one.
+  std::string model_name(const OperatorConfig& config) const;
   // Whether the config's model was trained without this GPU. False when the record does not tell.
   bool is_unseen_gpu(const OperatorConfig& config) const;
   // The quantile of performance that the config's model gives, if it is not a model of the typical
@@ -83,6 +95,7 @@ class OperatorPredictor {
 
  private:
   const OperatorModel* model_for(const OperatorConfig& config) const;  // nullptr: none
+  double baseline_us(const OperatorConfig& config) const;
   OperatorConfig with_tile(const OperatorConfig& config) const;
   void predict_with(const OperatorModel& model, const std::vector<OperatorConfig>& configs,
                     const std::vector<std::size_t>& members,

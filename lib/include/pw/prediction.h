@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pw/collective.h"
+#include "pw/engine_profile.h"
 #include "pw/hardware_spec.h"
 #include "pw/memory_footprint.h"
 #include "pw/operator_predictor.h"
@@ -15,7 +16,8 @@
 namespace pw {
 
 // The groups of operators in the order in which they are summed and reported.
-enum class OperatorGroup { gemm, attention, rmsnorm, siluandmul, communication };
+// `engine`: what the serving engine adds to the kernels of the model.
+enum class OperatorGroup { gemm, attention, rmsnorm, siluandmul, communication, engine };
 std::string_view to_string(OperatorGroup group);
 
 struct OperatorTime {
@@ -58,20 +60,37 @@ struct Prediction {
   PredictionSummary summary;
   MemoryFootprint memory;
   std::vector<std::string> notes;
-  std::string engine = "sglang";  // the serving engine whose measurements it is compared with
+  std::string engine;  // the serving engine; empty when its share is not counted
   std::vector<std::pair<std::string, std::string>> provenance;  // what made this result
 
   // Whether weights and KV cache fit the GPU's memory; true when that is not known.
   bool fits() const;
 };
 
-// Equal operators are computed once. Throws DataError for an operator without a model.
-Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
-                            const CollectiveCatalog& collectives);
+// One operator over all iterations.
+struct OperatorSum {
+  OperatorGroup group = OperatorGroup::gemm;
+  std::string name;
+  double prefill_us = 0;
+  double decode_us = 0;  // all steps
+  double total_us() const { return prefill_us + decode_us; }
+};
+// In order of first appearance.
+std::vector<OperatorSum> operator_sums(const Prediction& prediction);
 
-// The published JSON (keys of the original first and in its order, milliseconds rounded to 6
-// decimals); `case`, `notes` and `provenance` follow unless `published_rules`.
-std::string prediction_json(const Prediction& prediction, bool published_rules);
+// Equal operators are computed once. Without an engine the sum is that of the original: the model's
+// kernels and collectives alone. Throws DataError for an operator without a model.
+Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
+                            const CollectiveCatalog& collectives,
+                            const std::optional<EngineProfile>& engine = std::nullopt);
+
+enum class PredictionDetail {
+  published,   // the keys of the original alone
+  iterations,  // and `case`, `memory`, `notes`, `provenance`
+  summary,     // the same with `operators` (sums over all iterations) in place of `iterations`
+};
+// Keys of the original first and in its order, milliseconds rounded to 6 decimals.
+std::string prediction_json(const Prediction& prediction, PredictionDetail detail);
 // For a terminal: phases, tokens per second, memory, a table of operators with shares, notes.
 std::string prediction_text(const Prediction& prediction);
 // "<workload stem>_<GPU stem, spaces as _>.json"

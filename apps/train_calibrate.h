@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace pw {
+
+// Adds `calibrate` to `parent`: the two sustained rates of a GPU from measured GEMMs, for its
+// hardware file. When it is chosen, `action` becomes what the program has to do.
+void add_calibrate_command(CLI::App& parent, std::function<int()>& action);
+
+}  // namespace pw

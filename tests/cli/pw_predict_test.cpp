@@ -1,0 +1,164 @@
+// pw-predict as a process, with the shipped models.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "io/csv_table.h"
+#include "io/files.h"
+#include "io/json_file.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
+
+namespace pw {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class PwPredictTest : public testing::Test {
+ protected:
+  ProgramResult run(std::vector<std::string> arguments) const {
+    return run_program(folder_.path(), PW_PREDICT_PROGRAM, arguments);
+  }
+  ProgramResult predict(std::vector<std::string> more) const {
+    std::vector<std::string> arguments = {"--model",     "Llama-3-8B", "--batch",      "2",
+                                          "--input-len", "64",         "--output-len", "3"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(PwPredictTest, PrintsATableAndWritesTheSameAsJson) {
+  const ProgramResult result = predict({"--hardware", "H100", "--output", "out.json"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("Llama-3-8B on NVIDIA H100"), HasSubstr("decode step"),
+                                   HasSubstr("gate_up_proj"), HasSubstr("fits")));
+  const Json json = read_json(folder_.path() / "out.json");
+  EXPECT_EQ(json.at("iterations").size(), 3u);
+  EXPECT_EQ(json.at("case").at("model"), "Llama-3-8B");
+  EXPECT_GT(json.at("summary").at("total_duration_ms").get<double>(), 1);
+}
+
+TEST_F(PwPredictTest, SeveralGpusGetAFileEach) {
+  const ProgramResult result =
+      predict({"--hardware", "A100,RTX 6000 Ada", "--summary", "--output", "results/"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  for (const char* gpu : {"A100", "RTX_6000_Ada"}) {
+    const auto path = folder_.path() / "results" /
+                      ("Llama-3-8B_2x64+3_auto_tp1_pp1_" + std::string(gpu) + ".json");
+    EXPECT_TRUE(std::filesystem::exists(path)) << path;
+  }
+}
+
+TEST_F(PwPredictTest, EngineAndBaselinesChangeTheSum) {
+  const auto total = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--hardware", "A100", "--json"});
+    const ProgramResult result = predict(options);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return parse_json(result.output, "stdout").at("summary").at("total_duration_ms").get<double>();
+  };
+  const double engine = total({});
+  EXPECT_NEAR(engine - total({"--without", "host"}), 3 * 1.28, 1e-5);
+  const double kernels = total({"--engine", "none"});
+  EXPECT_LT(kernels, engine);
+  EXPECT_LT(total({"--method", "roofline"}), kernels);
+  EXPECT_GT(total({"--method", "linear"}), 0);
+}
+
+TEST_F(PwPredictTest, OperatorsAppendsToEachRowAndKeepsTheRest) {
+  folder_.file("rows.csv",
+               "label,M,N,K,hardware\n\"a, b\",8,4096,4096,A100\nc,1000000,4096,4096,H800\n");
+  const ProgramResult result = run({"operators", "--operator", "gemm", "--input", "rows.csv",
+                                    "--features", "--output", "out.csv"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const CsvTable csv = CsvTable::read(folder_.path() / "out.csv");
+  ASSERT_EQ(csv.rows(), 2u);
+  EXPECT_EQ(csv.cell(0, csv.column("label")), "a, b");
+  EXPECT_GT(CsvRow(csv, 0).number("tensor_all_ops"), 0);
+  const double small = CsvRow(csv, 0).number("predicted_duration_us");
+  EXPECT_GT(CsvRow(csv, 1).number("predicted_duration_us"), 100 * small);
+  EXPECT_THAT(CsvRow(csv, 1).text("prediction_note"),
+              AllOf(HasSubstr("hardware not in training data"), HasSubstr("out of range")));
+}
+
+TEST_F(PwPredictTest, InfoPrintsTheRecord) {
+  const ProgramResult result =
+      run({"info", std::string(PW_TEST_SOURCE_DIR) + "/checkpoints/gemm.pt"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const Json record = parse_json(result.output, "stdout");
+  EXPECT_EQ(record.at("operator"), "gemm");
+  EXPECT_EQ(record.at("kind"), "log_ratio");
+  EXPECT_FALSE(record.at("data").empty());
+}
+
+TEST_F(PwPredictTest, RefusesWrongUsageAndBadDataInOneSentence) {
+  folder_.file("moe.json", R"({"architectures": ["MixtralForCausalLM"], "num_local_experts": 8})");
+  folder_.file("rows.csv", "M,N\n1,2\n");
+  folder_.file("pickle.pt", "not a checkpoint");
+  folder_.file("w.json", "{}");
+  struct Case {
+    std::vector<std::string> arguments;
+    int exit_code;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{}, 2, "--workload, or --model"},
+      {{"--model", "Llama-3-8B", "--hardware", "H100"}, 2, "--trace"},
+      {{"--workload", "w.json", "--tp", "8", "--hardware", "H100"}, 2, "--tp"},
+      {{"--hardware", "H100", "operators", "--operator", "gemm", "--input", "rows.csv"},
+       2,
+       "belongs after the subcommand"},
+      {{"--workload", "absent.json", "--hardware", "H100"}, 3, "absent.json"},
+      {{"--model", "moe.json", "--batch", "1", "--input-len", "8", "--output-len", "2",
+        "--hardware", "H100"},
+       3,
+       "num_local_experts"},
+      {{"operators", "--operator", "gemm", "--input", "rows.csv"}, 3, "'K'"},
+      {{"operators", "--operator", "gem", "--input", "rows.csv"}, 3, "siluandmul"},
+      {{"info", "pickle.pt"}, 3, "not a complete TorchScript archive"},
+  };
+  for (const Case& c : cases) {
+    const ProgramResult result = run(c.arguments);
+    EXPECT_EQ(result.exit_code, c.exit_code) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr(c.message));
+    EXPECT_THAT(result.output, testing::IsEmpty());
+  }
+}
+
+TEST_F(PwPredictTest, RefusesOptionsOfThePredictionItself) {
+  struct Case {
+    std::vector<std::string> options;
+    int exit_code;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{"--hardware", "H1000"}, 3, "A100"},
+      {{"--hardware", "H100", "--tp", "3"}, 3, "tp"},
+      {{"--hardware", "H100", "--engine", "trt"}, 3, "sglang, vllm"},
+      {{"--hardware", "H100", "--without", "hosts"}, 3, "kv_store"},
+      {{"--hardware", "H100", "--engine", "vllm", "--published-rules"}, 2, "--published-rules"},
+      {{"--hardware", "H100", "--checkpoint", "gemm"}, 3, "gemm=my.pt"},
+      {{"--hardware", "H100", "--checkpoint", "gemm=absent.pt"}, 3, "absent.pt"},
+      {{"--hardware", "H100,A100", "--json"}, 3, "--output FOLDER"},
+  };
+  for (const Case& c : cases) {
+    const ProgramResult result = predict(c.options);
+    EXPECT_EQ(result.exit_code, c.exit_code) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr(c.message));
+  }
+}
+
+// The user's own folders take the place of the shipped ones, one by one.
+TEST_F(PwPredictTest, OwnModelsNeedNoOwnEngineProfiles) {
+  std::filesystem::create_directory(folder_.path() / "models");
+  std::filesystem::copy(std::string(PW_TEST_SOURCE_DIR) + "/config/Llama-3-8B.json",
+                        folder_.path() / "models" / "mine.json");
+  const ProgramResult result = run({"--config-dir", "models", "--model", "mine", "--batch", "1",
+                                    "--input-len", "8", "--output-len", "2", "--hardware", "H100"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+}  // namespace
+}  // namespace pw
