@@ -142,6 +142,9 @@ std::vector<ResultRow> predict_rows(const CsvTable& csv, const OperatorFamily& f
       if (predictor.is_unseen_gpu(configs[i])) {
         notes.push_back("hardware not in training data");
       }
+      if (const auto quantile = predictor.output_quantile(configs[i])) {
+        notes.push_back(describe_quantile(*quantile));
+      }
       if (predicted[i].violation) {
         notes.push_back("out of range: " + describe(*predicted[i].violation));
       }

@@ -83,6 +83,12 @@ std::string describe(const RangeViolation& violation) {
   return text.str();
 }
 
+std::string describe_quantile(double quantile) {
+  std::ostringstream text;
+  text << "at quantile " << quantile << " of performance";
+  return text.str();
+}
+
 OperatorPredictor::OperatorPredictor(HardwareSpec hardware, ModelSet models,
                                      OperatorPredictorOptions options)
     : hardware_(std::move(hardware)), models_(std::move(models)), options_(std::move(options)) {
@@ -200,6 +206,11 @@ bool OperatorPredictor::is_unseen_gpu(const OperatorConfig& config) const {
   return !trained.empty() && std::none_of(trained.begin(), trained.end(), [&](const auto& entry) {
     return entry.first == hardware_.name;
   });
+}
+
+std::optional<double> OperatorPredictor::output_quantile(const OperatorConfig& config) const {
+  const OperatorModel* model = model_for(config);
+  return model == nullptr ? std::nullopt : model->record().output_quantile;
 }
 
 std::optional<std::string> OperatorPredictor::tile_lender() const {

@@ -139,6 +139,17 @@ void note_violations(const std::vector<OperatorConfig>& configs,
   }
 }
 
+// Models that tell a ceiling make every sum a lower limit.
+void note_quantiles(const std::vector<OperatorConfig>& configs, const OperatorPredictor& predictor,
+                    Notes& notes) {
+  for (const OperatorConfig& config : configs) {
+    if (const std::optional<double> quantile = predictor.output_quantile(config)) {
+      notes.add(std::string(operator_family(config).name) + ": predicted " +
+                describe_quantile(*quantile) + ", not the typical duration");
+    }
+  }
+}
+
 // What holds for every shape: GPUs that models have not seen, borrowed tiles.
 void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredictor& predictor,
                  Notes& notes) {
@@ -281,6 +292,7 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   note_foreign_kernel(workload, hardware, notes);
   note_models(distinct.configs(), predictor, notes);
   note_violations(distinct.configs(), predictions, notes);
+  note_quantiles(distinct.configs(), predictor, notes);
 
   for (std::size_t i = 0; i < workload.iterations.size(); ++i) {
     const Iteration& iteration = workload.iterations[i];

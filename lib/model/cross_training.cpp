@@ -1,3 +1,7 @@
+#include <map>
+#include <string>
+#include <vector>
+
 #include <torch/torch.h>
 
 #include "metrics.h"
@@ -11,20 +15,27 @@
 namespace pw {
 namespace {
 
-// Predictions of all folds for one of their parts.
-struct PartPredictions {
-  std::vector<std::int64_t> rows;
-  std::vector<float> efficiency;
-
-  void add(const OperatorModel& model, const Dataset& data,
-           const std::vector<std::int64_t>& more_rows) {
-    const std::vector<float> predicted = predicted_efficiency(model, data, more_rows);
-    rows.insert(rows.end(), more_rows.begin(), more_rows.end());
-    efficiency.insert(efficiency.end(), predicted.begin(), predicted.end());
+// Predictions of all folds for one of their parts, in the order of the rows.
+class PartPredictions {
+ public:
+  void add(const OperatorModel& model, const Dataset& data, const std::vector<std::int64_t>& rows) {
+    const std::vector<float> predicted = predicted_efficiency(model, data, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      efficiency_of_row_.emplace(rows[i], predicted[i]);
+    }
   }
   LabelledMetrics metrics(const Dataset& data, const std::string& label) const {
+    std::vector<std::int64_t> rows;
+    std::vector<float> efficiency;
+    for (const auto& [row, predicted] : efficiency_of_row_) {
+      rows.push_back(row);
+      efficiency.push_back(predicted);
+    }
     return rows.empty() ? LabelledMetrics{} : metrics_of_rows(data, rows, efficiency, label);
   }
+
+ private:
+  std::multimap<std::int64_t, float> efficiency_of_row_;  // several folds may have seen a row
 };
 
 struct FoldPredictions {

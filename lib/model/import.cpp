@@ -51,6 +51,10 @@ Metadata read_metadata(const fs::path& path, const std::string& operator_name) {
   metadata.record.operator_name = operator_name;
   metadata.record.features = read_features(model);
   feature_columns(metadata.record, path.string());
+  if (model.has("quantile")) {
+    metadata.record.quantiles = {model.number("quantile")};
+    metadata.record.output_quantile = model.number("quantile");
+  }
   metadata.record.analysis.fa2_schedule = Fa2Schedule::published;
   const JsonFields ranges(root.object("feature_ranges"), path.string() + ": feature_ranges");
   for (const std::string& feature : metadata.record.features) {

@@ -24,7 +24,7 @@ torch::Tensor conformal_shift(const torch::Tensor& residuals, double coverage) {
   return std::get<0>(residuals.kthvalue(place));
 }
 
-// Features that have one value in all rows of each GPU.
+// Features that have one value in all rows of each GPU, and not the same in all GPUs.
 std::vector<std::int64_t> gpu_columns(const torch::Tensor& features, const torch::Tensor& gpus) {
   torch::Tensor constant = torch::ones({features.size(1)}, torch::kBool);
   for (std::int64_t gpu = 0; gpu <= gpus.max().item<std::int64_t>(); ++gpu) {
@@ -33,6 +33,7 @@ std::vector<std::int64_t> gpu_columns(const torch::Tensor& features, const torch
       constant = constant & (rows == rows[0]).all(0);
     }
   }
+  constant = constant & ~(features == features[0]).all(0);
   std::vector<std::int64_t> columns;
   for (std::int64_t column = 0; column < features.size(1); ++column) {
     if (constant[column].item<bool>()) {
@@ -42,20 +43,15 @@ std::vector<std::int64_t> gpu_columns(const torch::Tensor& features, const torch
   return columns;
 }
 
-std::int64_t rows_needed(const std::vector<double>& coverages) {
+}  // namespace
+
+std::int64_t calibration_rows_needed(const std::vector<double>& coverages) {
   const double highest = *std::max_element(coverages.begin(), coverages.end());
   return std::llround(std::ceil(1 / (1 - highest) - 1 - kRounding));
 }
 
-}  // namespace
-
 torch::Tensor conformal_shifts(const torch::Tensor& predicted, const torch::Tensor& targets,
                                const std::vector<double>& coverages) {
-  if (targets.size(0) < rows_needed(coverages)) {
-    throw DataError("the quantiles cannot be calibrated on " + std::to_string(targets.size(0)) +
-                    " rows, expected at least " + std::to_string(rows_needed(coverages)) +
-                    ": give more rows or a lower quantile");
-  }
   const torch::Tensor residuals = targets.unsqueeze(1) - predicted;
   std::vector<torch::Tensor> shifts;
   torch::Tensor covered = torch::zeros({targets.size(0)}, torch::kBool);
@@ -73,21 +69,22 @@ QuantileCalibration calibrate(const torch::Tensor& features, const torch::Tensor
                               const torch::Tensor& targets, const torch::Tensor& gpus,
                               const std::vector<double>& coverages) {
   QuantileCalibration calibration;
-  calibration.columns = gpu_columns(features, gpus);
-  const torch::Tensor columns = torch::tensor(calibration.columns, torch::kInt64);
-  const auto [keys, key_of_row, counts] =
-      torch::unique_dim(features.index_select(1, columns), 0, true, true);
   std::vector<torch::Tensor> known, shifts;
-  for (std::int64_t key = 0; !calibration.columns.empty() && key < keys.size(0); ++key) {
-    const torch::Tensor rows = key_of_row == key;
-    if (rows.sum().item<std::int64_t>() >= rows_needed(coverages)) {
-      known.push_back(keys[key]);
-      shifts.push_back(conformal_shifts(predicted.index({rows}), targets.index({rows}), coverages));
+  const std::vector<std::int64_t> columns = gpu_columns(features, gpus);
+  if (!columns.empty()) {
+    const auto [keys, key_of_row, counts] =
+        torch::unique_dim(features.index_select(1, torch::tensor(columns)), 0, true, true, true);
+    for (std::int64_t key = 0; key < keys.size(0); ++key) {
+      const torch::Tensor rows = key_of_row == key;
+      if (counts[key].item<std::int64_t>() >= calibration_rows_needed(coverages)) {
+        known.push_back(keys[key]);
+        shifts.push_back(
+            conformal_shifts(predicted.index({rows}), targets.index({rows}), coverages));
+      }
     }
   }
-  if (known.empty()) {
-    calibration.columns.clear();
-  } else {
+  if (!known.empty()) {
+    calibration.columns = columns;
     calibration.keys = torch::stack(known);
   }
   shifts.push_back(conformal_shifts(predicted, targets, coverages));

@@ -24,11 +24,13 @@ torch::jit::Module quantile_script(const std::vector<RatioNet>& members,
                                    const RatioScaling& scaling,
                                    const QuantileCalibration& calibration, std::int64_t main);
 
+// How many rows it takes to calibrate the highest of the coverages: 1 / (1 - coverage) - 1.
+std::int64_t calibration_rows_needed(const std::vector<double>& coverages);
+
 // Conformal calibration on rows that the ensemble was not fitted on: for each output the shift with
 // which at least the share `coverage` of new rows of the same kind has a target at or above the
 // lowest of it and the outputs before it.
-// `predicted`: [rows, outputs], `targets`: [rows]. Throws DataError when there are too few rows for
-// a coverage, 1 / (1 - coverage) - 1 at least.
+// `predicted`: [rows, outputs], `targets`: [rows], as many as are needed.
 torch::Tensor conformal_shifts(const torch::Tensor& predicted, const torch::Tensor& targets,
                                const std::vector<double>& coverages);
 

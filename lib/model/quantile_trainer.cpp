@@ -83,6 +83,7 @@ class QuantileTraining {
     for (const Split& part : parts_) {
       rows_of_fits.push_back(part.training);
     }
+    check_calibration_rows();
     training_.emplace(data, rows_of_fits, options, levels_of(quantiles_));
   }
 
@@ -102,6 +103,7 @@ class QuantileTraining {
   void add_part(const std::vector<std::int64_t>& rows, double calibration_fraction) {
     parts_.push_back(split_groups_of(data_.problem, rows, calibration_fraction, options_.seed));
   }
+  void check_calibration_rows() const;
   // Ensemble `fit`, calibrated on rows that it has not seen.
   torch::jit::Module calibrated(std::size_t fit, const std::vector<std::int64_t>& rows) const;
   void evaluate_calibration_rows(ModelRecord& record) const;
@@ -115,6 +117,19 @@ class QuantileTraining {
   std::vector<Split> parts_;  // of all rows, then of the training rows of each fold
   std::optional<EnsembleTraining> training_;
 };
+
+void QuantileTraining::check_calibration_rows() const {
+  const std::int64_t needed = calibration_rows_needed(quantiles_);
+  for (const Split& part : parts_) {
+    const auto rows = static_cast<std::int64_t>(part.validation.size());
+    if (rows * (kCalibrationFolds - 1) / kCalibrationFolds < needed) {
+      throw DataError("the quantile " + python_repr(quantiles_.back()) +
+                      " cannot be calibrated on " + std::to_string(rows) + " rows, expected " +
+                      std::to_string(needed * kCalibrationFolds / (kCalibrationFolds - 1) + 1) +
+                      ": give more rows, a larger calibration_fraction or a lower quantile");
+    }
+  }
+}
 
 torch::jit::Module QuantileTraining::calibrated(std::size_t fit,
                                                 const std::vector<std::int64_t>& rows) const {

@@ -29,6 +29,7 @@ TEST(Metrics, DurationErrorsAreThoseOfTheInverse) {
   EXPECT_NEAR(m.duration_mean_relative_error.value(), 1.7 / 4, 1e-6);
   EXPECT_NEAR(m.duration_median_relative_error.value(), 0.35, 1e-6);
   EXPECT_NEAR(m.duration_percentile_95_relative_error.value(), 0.5 + 0.85 * 0.5, 1e-6);
+  EXPECT_DOUBLE_EQ(m.duration_accuracy_10_percent.value(), 25);
 }
 
 TEST(Metrics, AccuracyIsStrict) {

@@ -54,6 +54,29 @@ TEST(ModelRecord, SurvivesItsJson) {
   EXPECT_EQ(read.metrics[1].second.accuracy_20_percent, 75);
 }
 
+TEST(ModelRecord, HoldsTheQuantilesOfAQuantileModel) {
+  EXPECT_FALSE(parse_record(record_json(sample()), "m.pt").output_quantile.has_value());
+  ModelRecord record = sample();
+  record.quantiles = {0.5, 0.8};
+  record.output_quantile = 0.8;
+  record.coverage = {{"held out", {100, {0.49, 0.81}}}};
+  const std::string json = record_json(record);
+  const ModelRecord read = parse_record(json, "m.pt");
+  EXPECT_EQ(record_json(read), json);
+  EXPECT_EQ(read.quantiles, record.quantiles);
+  EXPECT_EQ(read.output_quantile, 0.8);
+  EXPECT_EQ(read.coverage[0].second.shares[1], 0.81);
+
+  const auto error_with = [&](const char* member, const Json& value) {
+    Json changed = parse_json(json, "m.pt");
+    changed[member] = value;
+    return error_of([&] { parse_record(to_json_text(changed), "m.pt"); });
+  };
+  EXPECT_THAT(error_with("output_quantile", 0.9), HasSubstr("expected one of the quantiles"));
+  EXPECT_THAT(error_with("quantiles", {0.8}), HasSubstr("expected one for each of the 1"));
+  EXPECT_THAT(error_with("quantiles", {"high"}), HasSubstr("expected numbers"));
+}
+
 TEST(ModelRecord, KeepsUnknownRangesUnknown) {
   ModelRecord record = sample();
   record.feature_ranges.clear();

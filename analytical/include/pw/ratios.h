@@ -26,7 +26,7 @@ const RatioNames& ratio_names(const Fp8GemmConfig*);    // 28: those of gemm and
 const RatioNames& ratio_names(const AttentionConfig*);  // 19
 const RatioNames& ratio_names(const RmsNormConfig*);    // 10
 const RatioNames& ratio_names(const SiluMulConfig*);    // 10
-const RatioNames& ratio_names(const MoeConfig*);        // 24
+const RatioNames& ratio_names(const MoeConfig*);        // 26: the last two tell GPUs apart
 
 // Throws DataError when the hardware lacks a number that is needed (l2CacheSize).
 RatioFeatures ratios(const GemmConfig&, const HardwareSpec&);

@@ -38,6 +38,9 @@ struct RangeViolation {
 };
 std::string describe(const RangeViolation& violation);
 
+// "at quantile 0.8 of performance": what a model of this output_quantile gives.
+std::string describe_quantile(double quantile);
+
 // Whether a family is predicted without a checkpoint: rmsnorm and siluandmul.
 bool has_analytic_form(std::string_view family);
 
@@ -84,6 +87,9 @@ class OperatorPredictor {
   std::string model_name(const OperatorConfig& config) const;
   // Whether the config's model was trained without this GPU. False when the record does not tell.
   bool is_unseen_gpu(const OperatorConfig& config) const;
+  // The quantile of performance that the config's model gives, if it is not a model of the typical
+  // duration.
+  std::optional<double> output_quantile(const OperatorConfig& config) const;
   // The full name of the GPU whose rows of the GEMM table answer, if it is another one.
   std::optional<std::string> tile_lender() const;
 
