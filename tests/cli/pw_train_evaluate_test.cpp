@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/run_program.h"
+#include "support/run_program.h"
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/json_file.h"
-#include "lib/temporary_folder.h"
+#include "support/temporary_folder.h"
 #include "pw/checkpoint.h"
 
 namespace pw {

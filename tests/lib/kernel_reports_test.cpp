@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "lib/temporary_folder.h"
+#include "support/temporary_folder.h"
 #include "pw/data_paths.h"
 #include "pw/hardware_catalog.h"
 

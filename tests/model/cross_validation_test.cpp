@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lib/error_of.h"
+#include "support/error_of.h"
 #include "support/synthetic_gemm.h"
 
 namespace pw {

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "lib/error_of.h"
-#include "lib/temporary_folder.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 #include "metrics.h"
 #include "pw/checkpoint.h"
 #include "support/synthetic_gemm.h"
