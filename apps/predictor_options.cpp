@@ -84,10 +84,10 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
       ->check(CLI::IsMember(methods))
       ->option_text("learned|roofline|linear")
       ->group("Models and data");
-  app.add_flag(
-         "--published-rules", arguments.published_rules,
-         "Reproduce the original: its GEMM table lookup, its use of collective forests and its "
-         "output keys alone")
+  app.add_flag("--published-rules", arguments.published_rules,
+               "Reproduce the original: its workload rules (with --model), its GEMM table lookup, "
+               "its use "
+               "of collective forests, nothing that the engine adds, its output keys alone")
       ->group("Models and data");
 }
 

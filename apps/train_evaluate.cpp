@@ -123,7 +123,7 @@ int run(const EvaluateArguments& arguments) {
         "a training is evaluated on rows of its own: give --operator and --train, or --checkpoint "
         "and --test");
   }
-  check_preset(arguments.training);
+  check_arguments(arguments.training);
   return evaluate_training(arguments);
 }
 

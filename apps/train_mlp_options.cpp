@@ -167,7 +167,13 @@ void add_preset_option(CLI::App& command, MlpArguments& options, const std::stri
       ->group("Model");
 }
 
-void check_preset(const MlpArguments& arguments) {
+void check_arguments(const MlpArguments& arguments) {
+  // Before hours of training, not after.
+  std::error_code ignored;
+  if (std::filesystem::is_directory(arguments.output, ignored)) {
+    throw DataError("--output " + arguments.output.string() +
+                    " is a folder, expected the file to write");
+  }
   const std::string& foreign =
       arguments.recommended() ? arguments.of_published_preset : arguments.of_recommended_preset;
   if (!foreign.empty()) {
@@ -188,7 +194,7 @@ void add_mlp_options(CLI::App& command, MlpArguments& arguments) {
 }
 
 void settle_mlp_options(MlpArguments& arguments) {
-  check_preset(arguments);
+  check_arguments(arguments);
   if (arguments.published_rules) {
     arguments.data.fa2_schedule = to_string(Fa2Schedule::published);
     arguments.mlp.published_split = true;

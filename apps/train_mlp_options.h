@@ -34,8 +34,8 @@ void add_fit_options(CLI::App& command, MlpArguments& arguments);
 void add_validation_options(CLI::App& command, MlpArguments& arguments);
 void add_run_options(CLI::App& command, MlpArguments& arguments,
                      const std::string& report);  // the files of the report
-// Throws DataError for an option of the other preset.
-void check_preset(const MlpArguments& arguments);
+// Throws DataError for an option of the other preset and for an output that is a folder.
+void check_arguments(const MlpArguments& arguments);
 
 void add_mlp_options(CLI::App& command, MlpArguments& arguments);
 

@@ -54,7 +54,7 @@ void write_report(const QuantileArguments& arguments, const TrainingRun& run, co
 
 // The published model has one quantile; the options of the kernel reports need the report.
 void settle(QuantileArguments& arguments) {
-  check_preset(arguments.training);
+  check_arguments(arguments.training);
   if (arguments.training.recommended()) {
     return;
   }
