@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/run_program.h"
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/json_file.h"
-#include "support/temporary_folder.h"
 #include "pw/checkpoint.h"
+#include "support/run_program.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "support/temporary_folder.h"
 #include "pw/data_paths.h"
 #include "pw/hardware_catalog.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

@@ -6,10 +6,10 @@
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/json_file.h"
-#include "support/error_of.h"
-#include "support/temporary_folder.h"
 #include "metrics.h"
 #include "pw/data_paths.h"
+#include "support/error_of.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

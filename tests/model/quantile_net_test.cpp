@@ -96,7 +96,8 @@ TEST(QuantileScript, ShiftsEachGpuByItsOwnFeatures) {
 
 TEST(Conformal, ShiftCoversTheAskedShareOfNewRows) {
   // 9 residuals 1..9: the shift for 0.8 is the floor(10 * 0.2) = 2nd smallest.
-  const torch::Tensor targets = torch::tensor({5.0f, 1.0f, 9.0f, 3.0f, 7.0f, 2.0f, 8.0f, 4.0f, 6.0f});
+  const torch::Tensor targets =
+      torch::tensor({5.0f, 1.0f, 9.0f, 3.0f, 7.0f, 2.0f, 8.0f, 4.0f, 6.0f});
   EXPECT_EQ(conformal_shifts(torch::zeros({9, 1}), targets, {0.8})[0].item<float>(), 2);
   EXPECT_EQ(conformal_shifts(torch::zeros({9, 1}), targets, {0.5})[0].item<float>(), 5);
   EXPECT_EQ(conformal_shifts(torch::ones({9, 1}), targets, {0.9})[0].item<float>(), 0);

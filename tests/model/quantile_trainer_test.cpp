@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "support/error_of.h"
-#include "support/temporary_folder.h"
 #include "metrics.h"
 #include "pw/checkpoint.h"
+#include "support/error_of.h"
 #include "support/synthetic_gemm.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
-#include "support/error_of.h"
-#include "support/temporary_folder.h"
 #include "pw/trainer.h"
+#include "support/error_of.h"
 #include "support/synthetic_gemm.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
