@@ -11,12 +11,12 @@
 #include <iostream>
 #include <vector>
 
-#include <stdlib.h>
 #include <torch/torch.h>
 
 #include "pw/data_paths.h"
 #include "pw/dataset.h"
 #include "pw/trainer.h"
+#include "support/temporary_folder.h"
 
 namespace pw {
 namespace {
@@ -76,17 +76,12 @@ int run(const std::filesystem::path& csv, std::int64_t epochs) {
   }
   const Dataset data = read();
 
-  std::string name = (std::filesystem::temp_directory_path() / "pw-bench-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    std::cerr << "training_bench: no temporary folder\n";
-    return 1;
-  }
+  const TemporaryFolder folder;
   MlpOptions options;
   options.epochs = epochs;
   std::vector<double> seconds;
-  train_mlp(data, nullptr, options, std::filesystem::path(name) / "model.pt",
+  train_mlp(data, nullptr, options, folder.path() / "model.pt",
             [&](const EpochReport& report) { seconds.push_back(report.seconds); });
-  std::filesystem::remove_all(name);
 
   const auto rows = static_cast<std::int64_t>(data.rows());
   std::cout << "rows " << rows << "\nepoch " << median_of(seconds) << "\nproducts "
