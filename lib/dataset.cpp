@@ -1,17 +1,17 @@
 #include "pw/dataset.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <future>
+#include <list>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "dataset_columns.h"
+#include "dataset_rows.h"
 #include "io/csv_table.h"
-#include "io/files.h"
 #include "io/sha256.h"
-#include "peak_check.h"
+#include "parallel.h"
 #include "row_filter.h"
 
 namespace pw {
@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kHardwareColumn[] = "hardware";
-constexpr double kFeatureTolerance = 1e-9;
 // Clocks above the nominal boost clock occur. More than twice the peak cannot be a wrong number in
 // the GPU's file (rates with and without sparsity), a unit of milliseconds can.
 constexpr double kNotedPeakFraction = 1.05;
@@ -32,23 +31,31 @@ std::string_view plural_name(DurationUnit unit) {
                                     : "seconds";
 }
 
-bool differs(double found, double expected) {
-  return std::abs(found - expected) >
-         kFeatureTolerance * std::max(std::abs(found), std::abs(expected));
-}
+// Numbers the groups in the order in which they are first met.
+class GroupNumbers {
+ public:
+  explicit GroupNumbers(std::vector<std::uint64_t>& numbers) : numbers_(numbers) {}
 
-using GroupNumbers = std::unordered_map<std::string, std::uint64_t>;  // by the cells of a group
+  void append(std::string_view group) {
+    numbers_.push_back(known_.try_emplace(group, known_.size()).first->second);
+  }
+  void reserve(std::size_t groups) { known_.reserve(groups); }
+
+ private:
+  std::vector<std::uint64_t>& numbers_;
+  std::unordered_map<std::string_view, std::uint64_t> known_;
+};
 
 class DatasetReader {
  public:
   DatasetReader(const OperatorFamily& family, const HardwareCatalog& catalog,
                 const DatasetOptions& options)
-      : catalog_(catalog) {
+      : catalog_(catalog), problems_(data_.problem), hold_out_groups_(data_.hold_out_group) {
     data_.family = &family;
     data_.options = options;
     const std::vector<std::string> known = feature_names(family, options.kind);
-    features_ = feature_subset(known, options.features);
-    for (const std::size_t feature : features_) {
+    kept_features_ = feature_subset(known, options.features);
+    for (const std::size_t feature : kept_features_) {
       data_.feature_names.push_back(known[feature]);
     }
     if (data_.options.group_by.empty()) {
@@ -61,226 +68,119 @@ class DatasetReader {
   Dataset take();
 
  private:
-  struct Row {
-    OperatorConfig config;
-    PipelineFeatures features;
-    ModelInput input;
-    const HardwareSpec* hardware;
-    double duration_us;
-    double weight;
-  };
-
-  bool is_selected(const CsvTable& table, std::size_t row);
-  const HardwareSpec* find_hardware(const CsvRow& row);
-  Row read_row(const CsvRow& row);
-  void check_columns(const CsvRow& row, const Row& read) const;
-  void append(const CsvTable& table, std::size_t number, const Row& row);
-  std::uint64_t group_of(const CsvTable& table, std::size_t row, std::uint32_t hardware,
-                         const std::vector<std::string>& columns, GroupNumbers& numbers) const;
-  void drop(const std::string& reason, const std::string& example);
-  void check_peak(const CsvTable& table);
+  RowContext context_of(const CsvTable& table) const;
+  void append(EvaluatedRows&& rows);
+  void append(const UsedRow& row, std::string_view group_text);
+  void check_peak(const CsvTable& table, DurationUnit unit);
 
   Dataset data_;
   const HardwareCatalog& catalog_;
-  std::vector<std::size_t> features_;  // of all features of the family
-  DurationColumn duration_;            // of the present file
-  std::unordered_map<std::string, const HardwareSpec*> hardware_of_text_;
+  std::vector<std::size_t> kept_features_;  // of all features of the family
   std::unordered_map<const HardwareSpec*, std::uint32_t> hardware_index_;
-  GroupNumbers problem_numbers_, hold_out_numbers_;
-  std::set<std::string> layouts_;               // of attention rows
-  std::vector<std::string> compared_features_;  // columns of the present file, "" = not there
+  std::list<std::string> group_texts_;  // what the groups' names are views into
+  GroupNumbers problems_, hold_out_groups_;
+  std::set<std::string_view> layouts_;                      // of attention rows
   std::vector<std::pair<std::size_t, double>> above_peak_;  // line and factor, in the present file
 };
 
 void DatasetReader::read(const fs::path& path) {
+  constexpr std::size_t kFewestRowsOfAThread = 500;
   const CsvTable table = CsvTable::read(path);
-  std::vector<std::string_view> required = data_.family->problem_columns;
-  duration_ = find_duration_column(table, data_.options.duration_unit);
-  required.insert(required.end(), {duration_.name, kHardwareColumn});
-  if (!data_.options.weight_column.empty()) {
-    required.push_back(data_.options.weight_column);
+  const RowContext context = context_of(table);
+  auto digest = std::async(std::launch::async, [&] { return sha256_hex(table.bytes()); });
+  data_.files.push_back(
+      {path.filename().string(), "", 0, "", std::string(to_string(context.duration_unit))});
+  for (const CsvTable::BadLine& bad : table.bad_lines()) {
+    const std::string place = path.string() + ":" + std::to_string(bad.line);
+    add_dropped(data_.dropped, "wrong number of fields", {1, {place + ": " + bad.reason}});
   }
-  for (const auto* columns : {&data_.options.group_by, &data_.options.hold_out_by}) {
+  above_peak_.clear();
+  for (EvaluatedRows& rows :
+       in_parts(table.rows(), kFewestRowsOfAThread, [&](std::size_t begin, std::size_t end) {
+         return evaluate_rows(context, begin, end);
+       })) {
+    append(std::move(rows));
+  }
+  check_peak(table, context.duration_unit);
+  data_.files.back().sha256 = digest.get();
+}
+
+RowContext DatasetReader::context_of(const CsvTable& table) const {
+  const DatasetOptions& options = data_.options;
+  const DurationColumn duration = find_duration_column(table, options.duration_unit);
+  std::vector<std::string_view> required = data_.family->problem_columns;
+  required.insert(required.end(), {duration.name, kHardwareColumn});
+  if (!options.weight_column.empty()) {
+    required.push_back(options.weight_column);
+  }
+  for (const auto* columns : {&options.group_by, &options.hold_out_by}) {
     required.insert(required.end(), columns->begin(), columns->end());
   }
-  for (const RowFilter& filter : data_.options.filters) {
+  for (const RowFilter& filter : options.filters) {
     append_columns(filter, required);
   }
   table.require_columns(required);
-  compared_features_.clear();
+
+  RowContext context{table, *data_.family, catalog_, options, kept_features_};
+  context.duration_unit = duration.unit;
+  context.duration = table.column(duration.name);
+  context.hardware = table.column(kHardwareColumn);
+  context.weight = table.find_column(options.weight_column);
+  context.efficiency = table.find_column("overall_perf");
   for (const Feature& feature : *data_.family->features) {
-    const bool present = table.find_column(feature.name) != CsvTable::npos;
-    compared_features_.push_back(present ? std::string(feature.name) : "");
+    context.features.push_back(table.find_column(feature.name));
   }
-  above_peak_.clear();
-  data_.files.push_back({path.filename().string(), sha256_hex(read_file(path)), 0, "",
-                         std::string(to_string(duration_.unit))});
-  for (const CsvTable::BadLine& bad : table.bad_lines()) {
-    drop("wrong number of fields",
-         path.string() + ":" + std::to_string(bad.line) + ": " + bad.reason);
+  for (const std::string& column : options.group_by) {
+    context.group_by.push_back(table.column(column));
   }
-  for (std::size_t number = 0; number < table.rows(); ++number) {
-    if (!is_selected(table, number)) {
-      continue;
-    }
-    const CsvRow csv_row(table, number);
-    try {
-      const Row row = read_row(csv_row);
-      check_columns(csv_row, row);
-      append(table, number, row);
-    } catch (const UnusableRow& unusable) {
-      drop(unusable.reason, unusable.example);
-    }
+  for (const std::string& column : options.hold_out_by) {
+    context.hold_out_by.push_back(table.column(column));
   }
-  check_peak(table);
+  return context;
 }
 
-bool DatasetReader::is_selected(const CsvTable& table, std::size_t row) {
-  for (const RowFilter& filter : data_.options.filters) {
-    if (!keeps(filter, table, row)) {
-      ++data_.dropped["not selected by " + to_string(filter)].rows;
-      return false;
-    }
+void DatasetReader::append(EvaluatedRows&& rows) {
+  data_.features.insert(data_.features.end(), rows.features.begin(), rows.features.end());
+  data_.roofline.insert(data_.roofline.end(), rows.roofline.begin(), rows.roofline.end());
+  group_texts_.push_back(std::move(rows.group_text));
+  problems_.reserve(data_.rows() + rows.used.size());
+  for (const UsedRow& row : rows.used) {
+    append(row, group_texts_.back());
   }
-  return true;
-}
-
-const HardwareSpec* DatasetReader::find_hardware(const CsvRow& row) {
-  if (!row.has("hardware")) {
-    throw UnusableRow{"hardware is empty", row.where("hardware") + " is empty"};
-  }
-  const std::string text = row.text("hardware");
-  const auto [found, is_new] = hardware_of_text_.try_emplace(text, nullptr);
-  if (is_new) {
-    found->second = catalog_.find(text);
-  }
-  if (!found->second) {
-    try {
-      catalog_.get(text);
-    } catch (const DataError& error) {
-      throw UnusableRow{"unknown GPU '" + text + "'", row.where("hardware") + ": " + error.what()};
-    }
-  }
-  return found->second;
-}
-
-DatasetReader::Row DatasetReader::read_row(const CsvRow& csv_row) {
-  Row row;
-  row.duration_us = read_duration_us(csv_row, duration_);
-  const std::string& weight = data_.options.weight_column;
-  row.weight = weight.empty() ? 1 : read_positive(csv_row, weight);
-  row.hardware = find_hardware(csv_row);
-  try {
-    row.config = data_.family->read(csv_row);
-    if (auto* gemm = std::get_if<GemmConfig>(&row.config);
-        gemm != nullptr && data_.options.weight_copies && !csv_row.has("weight_copies")) {
-      gemm->weight_copies = *data_.options.weight_copies;
-    }
-  } catch (const DataError& error) {
-    throw UnusableRow{"no valid problem", error.what()};
-  }
-  const std::string place = csv_row.where(data_.family->problem_columns.front());
-  try {
-    row.features = analyze_operator(row.config, *row.hardware, data_.options.analysis);
-    row.input = data_.options.kind == ModelKind::efficiency
-                    ? efficiency_input(row.features, *data_.family, *row.hardware)
-                    : model_input(row.config, *row.hardware, ModelKind::log_ratio, {});
-  } catch (const DataError& error) {
-    throw UnusableRow{"problem without features", place + ": " + error.what()};
-  }
-  if (!(ideal_cycles<double>(row.features) > 0)) {
-    throw UnusableRow{"nothing to compute", place + ": " + describe(row.config)};
-  }
-  return row;
-}
-
-// The features that a file brings must be ours, or its model would be fitted on something else than
-// what a prediction computes.
-void DatasetReader::check_columns(const CsvRow& csv_row, const Row& row) const {
-  const auto check = [&](const std::string& column, double expected) {
-    const double found = csv_row.number(column);
-    if (differs(found, expected)) {
-      std::string message = csv_row.where(column) + " is " + csv_row.text(column) + ", but " +
-                            describe(row.config) + " gives " + std::to_string(expected);
-      throw DataError(message +
-                      ": choose the analysis options or add the tile columns that the "
-                      "file was made with, or remove its feature columns");
-    }
-  };
-  const FeatureTable& features = *data_.family->features;
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    if (!compared_features_[i].empty()) {
-      check(compared_features_[i], features[i].of(row.features));
-    }
-  }
-  if (csv_row.has("overall_perf")) {
-    check("overall_perf",
-          efficiency_of(ideal_cycles<double>(row.features), row.duration_us, *row.hardware));
+  data_.files.back().rows_used += static_cast<std::int64_t>(rows.used.size());
+  for (const auto& [reason, dropped] : rows.dropped) {
+    add_dropped(data_.dropped, reason, dropped);
   }
 }
 
-void DatasetReader::append(const CsvTable& table, std::size_t number, const Row& row) {
+void DatasetReader::append(const UsedRow& row, std::string_view group_text) {
   const auto next_gpu = static_cast<std::uint32_t>(data_.hardware_names.size());
   const auto [gpu, is_new] = hardware_index_.try_emplace(row.hardware, next_gpu);
   if (is_new) {
     data_.hardware_names.push_back(row.hardware->name);
   }
-  for (const std::size_t feature : features_) {
-    data_.features.push_back(row.input.features[feature]);
-  }
   if (!data_.options.weight_column.empty()) {
     data_.weight.push_back(row.weight);
   }
-  data_.reference_us.push_back(row.input.reference_us);
-  if (data_.options.keep_roofline) {
-    data_.roofline.push_back(roofline(row.config, *row.hardware));
-  }
-  const double cycles = ideal_cycles<double>(row.features);
+  data_.reference_us.push_back(row.reference_us);
   data_.duration_us.push_back(row.duration_us);
-  data_.efficiency.push_back(efficiency_of(cycles, row.duration_us, *row.hardware));
+  data_.efficiency.push_back(row.efficiency);
   data_.hardware.push_back(gpu->second);
-  const DatasetOptions& options = data_.options;
-  data_.problem.push_back(group_of(table, number, gpu->second, options.group_by, problem_numbers_));
-  if (!options.hold_out_by.empty()) {
-    data_.hold_out_group.push_back(
-        group_of(table, number, gpu->second, options.hold_out_by, hold_out_numbers_));
+  problems_.append(group_text.substr(row.problem.begin, row.problem.size));
+  if (!data_.options.hold_out_by.empty()) {
+    hold_out_groups_.append(group_text.substr(row.hold_out_group.begin, row.hold_out_group.size));
   }
   data_.file.push_back(static_cast<std::uint32_t>(data_.files.size() - 1));
-  data_.line.push_back(table.line(number));
-  ++data_.files.back().rows_used;
-
-  if (const auto* attention = std::get_if<AttentionConfig>(&row.config)) {
-    layouts_.insert(attention->layout == KvLayout::paged ? "paged" : "ragged");
+  data_.line.push_back(row.line);
+  if (!row.attention_layout.empty()) {
+    layouts_.insert(row.attention_layout);
   }
-  const double peak = fraction_of_peak(row.config, row.features, row.duration_us, *row.hardware);
-  if (peak > kNotedPeakFraction) {
-    above_peak_.emplace_back(table.line(number), peak);
+  if (row.peak_fraction > kNotedPeakFraction) {
+    above_peak_.emplace_back(row.line, row.peak_fraction);
   }
 }
 
-std::uint64_t DatasetReader::group_of(const CsvTable& table, std::size_t row,
-                                      std::uint32_t hardware,
-                                      const std::vector<std::string>& columns,
-                                      GroupNumbers& numbers) const {
-  std::string key;
-  for (const std::string& column : columns) {
-    key += column == kHardwareColumn
-               ? std::to_string(hardware)
-               : same_text_for_same_value(table.cell(row, table.column(column)));
-    key += '\n';  // stands in no cell
-  }
-  return numbers.try_emplace(std::move(key), numbers.size()).first->second;
-}
-
-void DatasetReader::drop(const std::string& reason, const std::string& example) {
-  DroppedRows& dropped = data_.dropped[reason];
-  ++dropped.rows;
-  if (dropped.examples.size() < DroppedRows::kMaxExamples) {
-    dropped.examples.push_back(example);
-  }
-}
-
-void DatasetReader::check_peak(const CsvTable& table) {
+void DatasetReader::check_peak(const CsvTable& table, DurationUnit unit) {
   if (above_peak_.empty()) {
     return;
   }
@@ -293,8 +193,7 @@ void DatasetReader::check_peak(const CsvTable& table) {
                               std::to_string(fastest->second) + " times at line " +
                               std::to_string(fastest->first) + ")";
   if (fastest->second > kRefusedPeakFraction) {
-    throw DataError(message + ": are durations in " + std::string(plural_name(duration_.unit)) +
-                    "?");
+    throw DataError(message + ": are durations in " + std::string(plural_name(unit)) + "?");
   }
   data_.notes.push_back(message);
 }

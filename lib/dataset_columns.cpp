@@ -1,11 +1,9 @@
 #include "dataset_columns.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "comma_list.h"
-#include "io/json_file.h"
 
 namespace pw {
 namespace {
@@ -82,44 +80,33 @@ DurationColumn find_duration_column(const CsvTable& table, std::optional<Duratio
   return found[0];
 }
 
-double read_duration_us(const CsvRow& row, const DurationColumn& column) {
-  const double duration_us = read_positive(row, column.name) * us_per(column.unit);
+double read_duration_us(const CsvRow& row, std::size_t column, DurationUnit unit) {
+  const double duration_us = read_positive(row, column) * us_per(unit);
   if (!std::isfinite(duration_us)) {
-    throw UnusableRow{column.name + " is not finite",
-                      row.where(column.name) + ": found " + row.text(column.name)};
+    throw UnusableRow{row.name(column) + " is not finite",
+                      row.where(column) + ": found " + std::string(row.cell(column))};
   }
   return duration_us;
 }
 
-double read_positive(const CsvRow& row, const std::string& column) {
-  const std::string where = row.where(column);
-  if (!row.has(column)) {
-    throw UnusableRow{column + " is empty", where + " is empty"};
+double read_positive(const CsvRow& row, std::size_t column) {
+  const std::string_view cell = row.cell(column);
+  if (cell.empty()) {
+    throw UnusableRow{row.name(column) + " is empty", row.where(column) + " is empty"};
   }
   double value = 0;
   try {
     value = row.number(column);
   } catch (const DataError& error) {
-    throw UnusableRow{
-        column + (is_nan_or_infinity(row.text(column)) ? " is not finite" : " is not a number"),
-        error.what()};
+    const bool not_finite = is_nan_or_infinity(std::string(cell));
+    throw UnusableRow{row.name(column) + (not_finite ? " is not finite" : " is not a number"),
+                      error.what()};
   }
   if (value <= 0) {
-    throw UnusableRow{column + " is not positive", where + ": found " + row.text(column)};
+    throw UnusableRow{row.name(column) + " is not positive",
+                      row.where(column) + ": found " + std::string(cell)};
   }
   return value;
-}
-
-std::string same_text_for_same_value(std::string_view cell) {
-  double number = 0;
-  const char* end = cell.data() + cell.size();
-  const auto [parsed_end, error] = std::from_chars(cell.data(), end, number);
-  if (error == std::errc() && parsed_end == end && std::isfinite(number)) {
-    return python_repr(number);
-  }
-  std::string text(cell);
-  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
-  return text;
 }
 
 std::vector<std::size_t> feature_subset(const std::vector<std::string>& known,

@@ -24,13 +24,11 @@ struct DurationColumn {
 // Throws DataError when the file has several, or one whose header contradicts the stated unit. A
 // file without any gets the usual name, for the message about columns that are absent.
 DurationColumn find_duration_column(const CsvTable& table, std::optional<DurationUnit> stated);
-double read_duration_us(const CsvRow& row, const DurationColumn& column);
 
-// A finite number above 0; throws UnusableRow for anything else.
-double read_positive(const CsvRow& row, const std::string& column);
-
-// "16" for "16.0", "[6,70]" for "[ 6, 70 ]": a group must not fall apart over how it is written.
-std::string same_text_for_same_value(std::string_view cell);
+// A finite number above 0, the duration in the unit of its column; both throw UnusableRow for
+// anything else.
+double read_positive(const CsvRow& row, std::size_t column);
+double read_duration_us(const CsvRow& row, std::size_t column, DurationUnit unit);
 
 // Where the wanted features stand among the known ones, in their order there; all if none is named.
 // Throws DataError for an unknown name and one that is named twice.

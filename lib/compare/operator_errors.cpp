@@ -163,7 +163,9 @@ OperatorErrors compare_operators(const fs::path& predicted, const std::optional<
   const CsvTable predictions_csv = CsvTable::read(predicted);
   predictions_csv.require_no_bad_lines();
   predictions_csv.require_columns({kPredicted});
-  const CsvTable measured_csv = measured ? CsvTable::read(*measured) : predictions_csv;
+  std::optional<CsvTable> other_csv;
+  if (measured) other_csv = CsvTable::read(*measured);
+  const CsvTable& measured_csv = other_csv ? *other_csv : predictions_csv;
   measured_csv.require_no_bad_lines();
   measured_csv.require_columns({kMeasured});
   const auto columns = problem_columns(predictions_csv, measured_csv);

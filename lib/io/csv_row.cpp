@@ -47,10 +47,13 @@ std::int64_t CsvRow::integer(std::string_view name) const {
   throw_unexpected(where(name), cell, "an integer");
 }
 
-double CsvRow::number(std::string_view name) const {
-  const std::string_view cell = value(name);
-  const auto number = parse<double>(cell);
-  if (!number || !std::isfinite(*number)) throw_unexpected(where(name), cell, "a finite number");
+double CsvRow::number(std::string_view name) const { return number(table_.column(name)); }
+
+double CsvRow::number(std::size_t column) const {
+  const std::string_view text = cell(column);
+  if (text.empty()) throw DataError(where(column) + " is empty");
+  const auto number = parse<double>(text);
+  if (!number || !std::isfinite(*number)) throw_unexpected(where(column), text, "a finite number");
   return *number;
 }
 

@@ -4,44 +4,74 @@
 
 #include "io/files.h"
 #include "io/text.h"
+#include "parallel.h"
 
 namespace pw {
 namespace {
 
 enum class Quoting { good, text_after_quote, unclosed };
 
-// Moves the field at the start of `rest`, which starts with a quote, to `text`; `rest` then starts
-// at the comma behind it or is empty.
-Quoting take_quoted(std::string_view& rest, std::string& text) {
+std::string_view without_trailing_blanks(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Moves the field at the start of `rest`, which starts with a quote, to `cells`; `rest` then starts
+// at the comma behind it or is empty. A cell with doubled quotes is kept in `unescaped`.
+Quoting take_quoted(std::string_view& rest, std::vector<std::string_view>& cells,
+                    std::list<std::string>& unescaped) {
+  std::string text;
+  bool has_doubled_quotes = false;
   for (;;) {
     rest.remove_prefix(1);  // the opening quote, or the second of a doubled one
     const std::size_t quote = rest.find('"');
     if (quote == std::string_view::npos) return Quoting::unclosed;
-    text += rest.substr(0, quote);
+    const std::string_view piece = rest.substr(0, quote);
     rest.remove_prefix(quote + 1);
-    if (rest.empty() || rest.front() != '"') break;
-    text += '"';
+    const bool is_doubled = !rest.empty() && rest.front() == '"';
+    has_doubled_quotes |= is_doubled;
+    if (has_doubled_quotes) {
+      text += piece;
+      if (is_doubled) text += '"';
+    }
+    if (is_doubled) continue;
+    cells.push_back(has_doubled_quotes ? unescaped.emplace_back(std::move(text)) : piece);
+    break;
   }
   rest = without_leading_blanks(rest);
   return rest.empty() || rest.front() == ',' ? Quoting::good : Quoting::text_after_quote;
 }
 
-// Appends the fields of a line, unquoted and trimmed, to `text` and their ends to `ends`.
-Quoting split_line(std::string_view rest, std::string& text, std::vector<std::size_t>& ends) {
+// Appends the fields of a line, unquoted and trimmed, to `cells`. When the quoting is bad, a cell
+// that was closed may be among them.
+Quoting split_line(std::string_view rest, std::vector<std::string_view>& cells,
+                   std::list<std::string>& unescaped) {
   for (;;) {
-    rest = without_leading_blanks(rest);
+    while (!rest.empty() && (rest.front() == ' ' || rest.front() == '\t')) rest.remove_prefix(1);
     if (!rest.empty() && rest.front() == '"') {
-      const Quoting quoting = take_quoted(rest, text);
+      const Quoting quoting = take_quoted(rest, cells, unescaped);
       if (quoting != Quoting::good) return quoting;
     } else {
       const std::size_t end = std::min(rest.find(','), rest.size());
-      text += trimmed(rest.substr(0, end));
+      cells.push_back(without_trailing_blanks(rest.substr(0, end)));
       rest.remove_prefix(end);
     }
-    ends.push_back(text.size());
     if (rest.empty()) return Quoting::good;
     rest.remove_prefix(1);  // the comma
   }
+}
+
+// The lines of the text without their ends.
+std::vector<std::string_view> lines_of(std::string_view rest) {
+  std::vector<std::string_view> lines;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    lines.push_back(line);
+  }
+  return lines;
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -53,23 +83,20 @@ std::string joined(const std::vector<std::string>& names) {
 }  // namespace
 
 CsvTable CsvTable::read(const std::filesystem::path& path) {
+  constexpr std::size_t kFewestLinesOfAThread = 2000;
   CsvTable table;
   table.path_ = path;
-  const std::string bytes = read_file(path);
-  std::string_view rest = checked_text(bytes, path.string());
-  table.text_.reserve(rest.size());
-  for (std::size_t line_number = 1; !rest.empty(); ++line_number) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (trimmed(line).empty()) continue;
-    if (table.header_.empty()) {
-      table.set_header(line, line_number);
-    } else {
-      table.add_row(line, line_number);
-    }
-  }
+  table.bytes_ = std::make_unique<const std::string>(read_file(path));
+  const std::vector<std::string_view> lines = lines_of(checked_text(*table.bytes_, path.string()));
+  const auto header = std::find_if(lines.begin(), lines.end(),
+                                   [](std::string_view line) { return !trimmed(line).empty(); });
+  const auto before_rows = static_cast<std::size_t>(header - lines.begin()) + 1;
+  table.set_header(*header, before_rows);
+  auto parts = in_parts(lines.size() - before_rows, kFewestLinesOfAThread,
+                        [&](std::size_t begin, std::size_t end) {
+                          return table.split_rows(lines, before_rows + begin, before_rows + end);
+                        });
+  for (Rows& part : parts) table.rows_.append(std::move(part));
   return table;
 }
 
@@ -78,16 +105,14 @@ void CsvTable::set_header(std::string_view line, std::size_t line_number) {
   if (first == '{' || first == '[') {
     throw DataError(at_line(line_number) + "this looks like JSON, expected a CSV header");
   }
-  std::string text;
-  std::vector<std::size_t> ends;
-  if (split_line(line, text, ends) != Quoting::good) {
+  std::vector<std::string_view> names;
+  std::list<std::string> unescaped;
+  if (split_line(line, names, unescaped) != Quoting::good) {
     throw DataError(at_line(line_number) + "the header has a quote that is not closed well");
   }
-  std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    header_.push_back(text.substr(begin, end - begin));
-    begin = end;
-    if (!header_.back().empty()) named_columns_ = header_.size();
+  header_.assign(names.begin(), names.end());
+  for (std::size_t i = 0; i < header_.size(); ++i) {
+    if (!header_[i].empty()) named_columns_ = i + 1;
   }
   for (std::size_t i = 0; i < named_columns_; ++i) {
     if (header_[i].empty() && i > 0) {
@@ -102,47 +127,65 @@ void CsvTable::set_header(std::string_view line, std::size_t line_number) {
   if (named_columns_ == 0) throw DataError(at_line(line_number) + "the header has no names");
 }
 
-void CsvTable::add_row(std::string_view line, std::size_t line_number) {
-  const std::size_t old_cells = cell_ends_.size();
-  const std::size_t old_size = text_.size();
-  const Quoting quoting = split_line(line, text_, cell_ends_);
-  const std::size_t fields = cell_ends_.size() - old_cells;
+CsvTable::Rows CsvTable::split_rows(const std::vector<std::string_view>& lines, std::size_t begin,
+                                    std::size_t end) const {
+  Rows rows;
+  std::size_t most_cells = end - begin;
+  for (std::size_t i = begin; i < end; ++i) most_cells += lines[i].size();
+  rows.cells.reserve(std::min(most_cells, (end - begin) * header_.size()));
+  rows.lines.reserve(end - begin);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!trimmed(lines[i]).empty()) add_row(lines[i], i + 1, rows);
+  }
+  return rows;
+}
+
+void CsvTable::add_row(std::string_view line, std::size_t line_number, Rows& rows) const {
+  const std::size_t old_cells = rows.cells.size();
+  const Quoting quoting = split_line(line, rows.cells, rows.unescaped);
+  const std::size_t fields = rows.cells.size() - old_cells;
   std::string reason;
   if (quoting == Quoting::unclosed) {
     throw DataError(at_line(line_number) + "a quote opens in field " + std::to_string(fields + 1) +
                     " and is not closed in this line");
   }
+  const auto is_filled = [](std::string_view cell) { return !cell.empty(); };
   if (quoting == Quoting::text_after_quote) {
-    reason = "text behind the closing quote of field " + std::to_string(fields + 1);
+    reason = "text behind the closing quote of field " + std::to_string(fields);
   } else if (fields != header_.size()) {
     reason = std::to_string(fields) + " fields, expected " + std::to_string(header_.size());
     if (line.find('[') != std::string_view::npos) reason += " (is a list without quotes?)";
-  } else if (text_.size() > cell_ends_[old_cells + named_columns_ - 1]) {
+  } else if (std::any_of(rows.cells.end() - static_cast<std::ptrdiff_t>(fields - named_columns_),
+                         rows.cells.end(), is_filled)) {
     reason = "a value in a column that has no name";
   }
   if (reason.empty()) {
-    lines_.push_back(line_number);
+    rows.lines.push_back(line_number);
     return;
   }
-  bad_lines_.push_back({line_number, reason});
-  cell_ends_.resize(old_cells);
-  text_.resize(old_size);
+  rows.bad_lines.push_back({line_number, reason});
+  rows.cells.resize(old_cells);
+}
+
+void CsvTable::Rows::append(Rows&& more) {
+  if (lines.empty() && bad_lines.empty()) {
+    *this = std::move(more);
+    return;
+  }
+  cells.insert(cells.end(), more.cells.begin(), more.cells.end());
+  lines.insert(lines.end(), more.lines.begin(), more.lines.end());
+  bad_lines.insert(bad_lines.end(), more.bad_lines.begin(), more.bad_lines.end());
+  unescaped.splice(unescaped.end(), more.unescaped);
 }
 
 std::string CsvTable::at_line(std::size_t line_number) const {
   return path_.string() + ":" + std::to_string(line_number) + ": ";
 }
 
-std::string_view CsvTable::cell(std::size_t row, std::size_t column) const {
-  const std::size_t index = row * header_.size() + column;
-  const std::size_t begin = index == 0 ? 0 : cell_ends_[index - 1];
-  return std::string_view(text_).substr(begin, cell_ends_[index] - begin);
-}
-
 void CsvTable::require_no_bad_lines() const {
-  if (bad_lines_.empty()) return;
-  const std::size_t more = bad_lines_.size() - 1;
-  throw DataError(at_line(bad_lines_.front().line) + bad_lines_.front().reason +
+  if (rows_.bad_lines.empty()) return;
+  const std::size_t more = rows_.bad_lines.size() - 1;
+  throw DataError(at_line(rows_.bad_lines.front().line) + rows_.bad_lines.front().reason +
                   (more > 0 ? " (and " + std::to_string(more) + " more bad lines)" : ""));
 }
 

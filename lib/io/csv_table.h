@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,12 +32,18 @@ class CsvTable {
   // kept out of the rows and listed in bad_lines().
   static CsvTable read(const std::filesystem::path& path);
 
+  CsvTable(CsvTable&&) = default;
+  CsvTable& operator=(CsvTable&&) = default;
+
   const std::filesystem::path& path() const { return path_; }
+  std::string_view bytes() const { return *bytes_; }  // of the file, as they were read
   const std::vector<std::string>& header() const { return header_; }
-  std::size_t rows() const { return lines_.size(); }
-  std::string_view cell(std::size_t row, std::size_t column) const;
-  std::size_t line(std::size_t row) const { return lines_[row]; }  // 1-based line in the file
-  const std::vector<BadLine>& bad_lines() const { return bad_lines_; }
+  std::size_t rows() const { return rows_.lines.size(); }
+  std::string_view cell(std::size_t row, std::size_t column) const {
+    return rows_.cells[row * header_.size() + column];
+  }
+  std::size_t line(std::size_t row) const { return rows_.lines[row]; }  // 1-based line in the file
+  const std::vector<BadLine>& bad_lines() const { return rows_.bad_lines; }
   // Throws DataError about the first bad line, if there is one: for readers that skip nothing.
   void require_no_bad_lines() const;
 
@@ -46,17 +54,28 @@ class CsvTable {
   void require_columns(const std::vector<std::string_view>& names) const;
 
  private:
+  // Some lines of the file, split.
+  struct Rows {
+    std::vector<std::string_view> cells;  // rows x columns, unquoted and trimmed
+    std::vector<std::size_t> lines;
+    std::vector<BadLine> bad_lines;
+    std::list<std::string> unescaped;  // the cells that differ from the file's bytes
+
+    void append(Rows&& more);
+  };
+
+  CsvTable() = default;
   void set_header(std::string_view line, std::size_t line_number);
-  void add_row(std::string_view line, std::size_t line_number);
+  Rows split_rows(const std::vector<std::string_view>& lines, std::size_t begin,
+                  std::size_t end) const;
+  void add_row(std::string_view line, std::size_t line_number, Rows& rows) const;
   std::string at_line(std::size_t line_number) const;  // "gemm.csv:17: "
 
   std::filesystem::path path_;
+  std::unique_ptr<const std::string> bytes_;  // the cells are views into it
   std::vector<std::string> header_;
-  std::size_t named_columns_ = 0;       // columns up to the last one that has a name
-  std::string text_;                    // all cells, unquoted and trimmed, back to back
-  std::vector<std::size_t> cell_ends_;  // rows x columns offsets into text_
-  std::vector<std::size_t> lines_;
-  std::vector<BadLine> bad_lines_;
+  std::size_t named_columns_ = 0;  // columns up to the last one that has a name
+  Rows rows_;
 };
 
 // One row of a table as a record; the table must outlive it. Numbers are read the same in every
@@ -68,10 +87,14 @@ class CsvRow : public Fields {
   bool has(std::string_view name) const override;  // column exists and the cell is not empty
   std::int64_t integer(std::string_view name) const override;  // "16", "16.0", "1.6e1", "+16"
   double number(std::string_view name) const override;
+  double number(std::size_t column) const;
   bool flag(std::string_view name) const override;  // also "True" and "False", as pandas writes
   std::string text(std::string_view name) const override;
   std::vector<std::int64_t> integers(std::string_view name) const override;  // "[1,2]"
   std::string where(std::string_view name) const override;
+  const std::string& name(std::size_t column) const { return table_.header()[column]; }
+  std::string where(std::size_t column) const { return where(name(column)); }
+  std::string_view cell(std::size_t column) const { return table_.cell(row_, column); }
 
  private:
   std::string_view value(std::string_view name) const;

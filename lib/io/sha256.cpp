@@ -5,11 +5,16 @@
 #include <cstdint>
 #include <functional>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace pw {
 namespace {
 
 // Fractional parts of the cube roots of the first 64 primes, FIPS 180-4 section 4.2.2.
-constexpr std::array<std::uint32_t, 64> kRoundConstants = {
+alignas(16) constexpr std::array<std::uint32_t, 64> kRoundConstants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -56,20 +61,87 @@ void add_block(State& state, const char* block) {
   std::transform(state.begin(), state.end(), change.begin(), state.begin(), std::plus<>());
 }
 
+void add_blocks(State& state, const char* bytes, std::size_t blocks) {
+  for (std::size_t i = 0; i < blocks; ++i) add_block(state, bytes + i * kBlockBytes);
+}
+
+#if defined(__x86_64__)
+
+bool has_sha_instructions() {
+  constexpr unsigned kSha = 1U << 29;    // leaf 7, EBX
+  constexpr unsigned kSse41 = 1U << 19;  // leaf 1, ECX; implies SSSE3 on every such processor
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  const bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kSha) != 0;
+  return sha && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kSse41) != 0;
+}
+
+// The same with the processor's SHA instructions, six times as fast: reading a large CSV would
+// spend a third of its time on the digest otherwise. The two halves of the state and the order of
+// operands are those of the Intel SHA extensions' definition of SHA256RNDS2, SHA256MSG1 and
+// SHA256MSG2; one pass of the inner loop is four rounds.
+__attribute__((target("sha,sse4.1"))) void add_blocks_with_sha(State& state, const char* bytes,
+                                                               std::size_t blocks) {
+  const auto load = [](const void* from) __attribute__((target("sha,sse4.1"))) {
+    return _mm_loadu_si128(static_cast<const __m128i*>(from));
+  };
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const __m128i badc = _mm_shuffle_epi32(load(&state[0]), 0xB1);
+  const __m128i hgfe = _mm_shuffle_epi32(load(&state[4]), 0x1B);
+  __m128i abef = _mm_alignr_epi8(badc, hgfe, 8);
+  __m128i cdgh = _mm_blend_epi16(hgfe, badc, 0xF0);
+  for (; blocks > 0; --blocks, bytes += kBlockBytes) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[4];  // the last 16 words of the message schedule
+    for (std::size_t four = 0; four < 16; ++four) {
+      __m128i& next = w[four % 4];
+      if (four < 4) {
+        next = _mm_shuffle_epi8(load(bytes + 16 * four), big_endian);
+      } else {
+        const __m128i last = w[(four + 3) % 4];
+        const __m128i w_minus_7 = _mm_alignr_epi8(last, w[(four + 2) % 4], 4);
+        next = _mm_sha256msg1_epu32(next, w[(four + 1) % 4]);
+        next = _mm_sha256msg2_epu32(_mm_add_epi32(next, w_minus_7), last);
+      }
+      const __m128i sum = _mm_add_epi32(next, load(&kRoundConstants[4 * four]));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  const __m128i feba = _mm_shuffle_epi32(abef, 0x1B);
+  const __m128i dchg = _mm_shuffle_epi32(cdgh, 0xB1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(&state[0]), _mm_blend_epi16(feba, dchg, 0xF0));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(&state[4]), _mm_alignr_epi8(dchg, feba, 8));
+}
+
+#endif
+
+using AddBlocks = void (*)(State&, const char*, std::size_t);
+
+AddBlocks fastest() {
+#if defined(__x86_64__)
+  static const bool has_sha = has_sha_instructions();
+  if (has_sha) return add_blocks_with_sha;
+#endif
+  return add_blocks;
+}
+
 }  // namespace
 
-std::string sha256_hex(std::string_view bytes) {
+std::string sha256_hex(std::string_view bytes, Sha256Method method) {
+  const AddBlocks add = method == Sha256Method::fastest ? fastest() : add_blocks;
   State state = kInitialState;
-  std::string_view rest = bytes;
-  for (; rest.size() >= kBlockBytes; rest.remove_prefix(kBlockBytes)) add_block(state, rest.data());
+  const std::size_t whole_blocks = bytes.size() / kBlockBytes;
+  add(state, bytes.data(), whole_blocks);
 
   // A one bit, zeros, and the length in bits as eight big-endian bytes fill the last block or two.
-  std::string tail(rest);
+  std::string tail(bytes.substr(whole_blocks * kBlockBytes));
   tail += '\x80';
   while (tail.size() % kBlockBytes != kBlockBytes - 8) tail += '\0';
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
   for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift);
-  for (std::size_t at = 0; at < tail.size(); at += kBlockBytes) add_block(state, tail.data() + at);
+  add(state, tail.data(), tail.size() / kBlockBytes);
 
   std::string hex;
   for (const std::uint32_t word : state) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "pw/fields.h"
 
@@ -37,8 +38,19 @@ std::size_t utf8_sequence(std::string_view text) {
   return length;
 }
 
+// Eight bytes at once, as most text is nothing else.
+bool is_ascii(const char* eight_bytes) {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, eight_bytes, sizeof bytes);
+  return (bytes & 0x8080808080808080) == 0;
+}
+
 void require_utf8(std::string_view text, const std::string& origin) {
   for (std::size_t at = 0; at < text.size();) {
+    if (text.size() - at >= 8 && is_ascii(text.data() + at)) {
+      at += 8;
+      continue;
+    }
     const std::size_t length = utf8_sequence(text.substr(at));
     if (length == 0) {
       throw DataError(origin + ":" + std::to_string(line_at(text, at)) +

@@ -1,7 +1,6 @@
 // Prints medians in seconds, one line each, for scripts/bench:
 //   epoch      one epoch of the published network on the file, validation included
 //   products   the matrix products of such an epoch alone, in the same shapes (the limit)
-//   read       CSV to features, the whole file
 // Usage: training_bench TRAIN.csv EPOCHS
 
 #include <algorithm>
@@ -69,12 +68,7 @@ double products_seconds(std::int64_t width, std::int64_t training_rows,
 
 int run(const std::filesystem::path& csv, std::int64_t epochs) {
   const HardwareCatalog catalog = HardwareCatalog::read(find_data_folder("hardware", {}));
-  const auto read = [&] { return read_dataset({csv}, operator_family("gemm_fp8"), catalog, {}); };
-  std::vector<double> reads;
-  for (int i = 0; i < 7; ++i) {
-    reads.push_back(seconds_of(read));
-  }
-  const Dataset data = read();
+  const Dataset data = read_dataset({csv}, operator_family("gemm_fp8"), catalog, {});
 
   const TemporaryFolder folder;
   MlpOptions options;
@@ -86,7 +80,7 @@ int run(const std::filesystem::path& csv, std::int64_t epochs) {
   const auto rows = static_cast<std::int64_t>(data.rows());
   std::cout << "rows " << rows << "\nepoch " << median_of(seconds) << "\nproducts "
             << products_seconds(static_cast<std::int64_t>(data.width()), rows - rows / 5, rows / 5)
-            << "\nread " << median_of(reads) << '\n';
+            << '\n';
   return 0;
 }
 

@@ -105,6 +105,29 @@ TEST_F(CsvTableTest, ListsBadLinesAndKeepsTheRest) {
             "t.csv:2: 2 fields, expected 3 (and 4 more bad lines)");
 }
 
+// More lines than one thread splits.
+TEST_F(CsvTableTest, LargeFilesReadAsSmallOnes) {
+  constexpr std::size_t kRows = 9000;
+  std::string text = "M,note\n";
+  for (std::size_t i = 0; i < kRows; ++i) {
+    text += std::to_string(i) + (i % 1000 == 999 ? ",\"a \"\"quote\"\"\"\n" : ",plain\n");
+  }
+  text += "1,2,3\n";
+  CsvTable first = read(text);
+  const CsvTable table = std::move(first);
+  ASSERT_EQ(table.rows(), kRows);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    ASSERT_EQ(table.cell(i, 0), std::to_string(i));
+    ASSERT_EQ(table.cell(i, 1), i % 1000 == 999 ? "a \"quote\"" : "plain");
+    ASSERT_EQ(table.line(i), i + 2);
+  }
+  ASSERT_EQ(table.bad_lines().size(), 1u);
+  EXPECT_EQ(table.bad_lines()[0].line, kRows + 2);
+  EXPECT_EQ(table.bytes(), text);
+  EXPECT_EQ(read_error(text + "\"open\n" + std::string(30000, 'x') + "\n\"\n"),
+            "t.csv:9003: a quote opens in field 1 and is not closed in this line");
+}
+
 TEST_F(CsvTableTest, RefusesWholeFiles) {
   const struct {
     std::string_view text;

@@ -1,5 +1,6 @@
 #include "pw/dataset.h"
 
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -45,6 +46,33 @@ class DatasetTest : public testing::Test {
 
 constexpr char kHeader[] = "M,N,K,avg_duration,hardware\n";
 constexpr char kA100Row[] = "16,2048,2048,8.3,NVIDIA A100-SXM4-80GB\n";
+
+// More rows than one thread evaluates: order, groups, GPUs and dropped rows are those of the file.
+TEST_F(DatasetTest, LargeFilesReadAsSmallOnes) {
+  constexpr std::size_t kRows = 4000;
+  std::string csv = kHeader;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const std::string m = std::to_string(1 + i % 1500);
+    csv += m + ",2048,2048," + (i % 100 == 99 ? "nan" : "900") + "," +
+           (i < kRows / 2 ? "NVIDIA L40" : "A100-SXM4-80GB") + "\n";
+  }
+  const Dataset data = read(csv);
+  ASSERT_EQ(data.rows(), kRows - kRows / 100);
+  EXPECT_THAT(data.hardware_names, ElementsAre("NVIDIA L40", "NVIDIA A100-SXM4-80GB"));
+  std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t> groups;
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    const std::size_t i = data.line[row] - 2;
+    ASSERT_EQ(i, row + row / 99) << "rows stay in order";
+    ASSERT_EQ(data.hardware[row], i < kRows / 2 ? 0u : 1u);
+    const auto [group, is_new] = groups.try_emplace({i % 1500, data.hardware[row]}, groups.size());
+    ASSERT_EQ(data.problem[row], group->second) << i;
+  }
+  ASSERT_EQ(data.dropped.size(), 1u);
+  const DroppedRows& dropped = data.dropped.at("avg_duration is not finite");
+  EXPECT_EQ(dropped.rows, static_cast<std::int64_t>(kRows / 100));
+  ASSERT_EQ(dropped.examples.size(), DroppedRows::kMaxExamples);
+  EXPECT_THAT(dropped.examples[1], HasSubstr("data.csv:201: "));
+}
 
 TEST_F(DatasetTest, TargetIsIdealCyclesOverMeasuredCycles) {
   const Dataset data = read(std::string(kHeader) + kA100Row);

@@ -24,7 +24,10 @@ TEST(Sha256, MatchesKnownDigests) {
       {std::string(120, 'x'), "13f05a0b594787f5ecd315edc96141bd3243203d1b7d4f0836f37308b276ba98"},
       {std::string(128, 'x'), "24da1b81d0b16df6428eee73c69fcb2a93c76bc6df706f0c6670fe6bfe800464"},
   };
-  for (const auto& [bytes, digest] : cases) EXPECT_EQ(sha256_hex(bytes), digest) << bytes.size();
+  for (const auto& [bytes, digest] : cases) {
+    EXPECT_EQ(sha256_hex(bytes), digest) << bytes.size();
+    EXPECT_EQ(sha256_hex(bytes, Sha256Method::portable), digest) << bytes.size();
+  }
 }
 
 }  // namespace
