@@ -27,30 +27,34 @@ constexpr TypeName kTypeNames[] = {
     {"auto_paged", AttentionKernel::automatic, KvLayout::paged},
 };
 
-void require(bool ok, const std::string& message) {
-  if (!ok) {
-    throw DataError("attention: " + message);
-  }
-}
+[[noreturn]] void refuse(const std::string& message) { throw DataError("attention: " + message); }
 
 void check_lengths(const std::vector<std::int64_t>& lengths, const char* name) {
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    require(lengths[i] >= 1, std::string(name) + "[" + std::to_string(i) + "] is " +
-                                 std::to_string(lengths[i]) + ", expected at least 1");
+    if (lengths[i] < 1) {
+      refuse(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(lengths[i]) +
+             ", expected at least 1");
+    }
   }
 }
 
 void check(const AttentionConfig& a) {
-  require(!a.q_lengths.empty(), "the batch is empty, expected at least one request");
-  require(a.q_lengths.size() == a.kv_lengths.size(),
-          std::to_string(a.q_lengths.size()) + " q_lengths for " +
-              std::to_string(a.kv_lengths.size()) + " kv_lengths, expected as many of both");
+  if (a.q_lengths.empty()) {
+    refuse("the batch is empty, expected at least one request");
+  }
+  if (a.q_lengths.size() != a.kv_lengths.size()) {
+    refuse(std::to_string(a.q_lengths.size()) + " q_lengths for " +
+           std::to_string(a.kv_lengths.size()) + " kv_lengths, expected as many of both");
+  }
   check_lengths(a.q_lengths, "q_lengths");
   check_lengths(a.kv_lengths, "kv_lengths");
-  require(a.head_dim >= 1, "hd is " + std::to_string(a.head_dim) + ", expected at least 1");
-  require(a.kv_heads >= 1 && a.query_heads >= a.kv_heads && a.query_heads % a.kv_heads == 0,
-          "nh is " + std::to_string(a.query_heads) + " and nkv is " + std::to_string(a.kv_heads) +
-              ", expected nkv >= 1 that divides nh");
+  if (a.head_dim < 1) {
+    refuse("hd is " + std::to_string(a.head_dim) + ", expected at least 1");
+  }
+  if (a.kv_heads < 1 || a.query_heads < a.kv_heads || a.query_heads % a.kv_heads != 0) {
+    refuse("nh is " + std::to_string(a.query_heads) + " and nkv is " + std::to_string(a.kv_heads) +
+           ", expected nkv >= 1 that divides nh");
+  }
 }
 
 // How one kernel spreads a batch over the SMs and what a task of it costs.

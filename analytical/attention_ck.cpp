@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "attention_schedule.h"
+#include "cyclic_slots.h"
 #include "pw/int_math.h"
 
 namespace pw {
@@ -32,19 +33,19 @@ AttentionSchedule schedule_ck(const AttentionConfig& a, const HardwareSpec& hard
       checked_mul(static_cast<std::int64_t>(a.q_lengths.size()), a.query_heads);
   const std::int64_t tiles = ceil_div(q, tile.q);
   check_attention_tasks(checked_mul(tiles, grid));
-  std::vector<SmLoad> loads(static_cast<std::size_t>(hardware.num_sms));
-  std::size_t sm = 0;
-  for (std::int64_t head = 0; head < grid; ++head) {
-    for (std::int64_t j = 0; j < tiles; ++j) {
-      std::int64_t iterations = ceil_div(a.kv_lengths.front(), tile.kv);
-      if (a.causal) {
-        iterations = std::min(iterations, ceil_div(std::min((j + 1) * tile.q, q), tile.kv));
-      }
-      place(loads[sm], iterations);
-      sm = (sm + 1) % loads.size();
+  const std::int64_t most = ceil_div(a.kv_lengths.front(), tile.kv);
+  CyclicSlots sms(hardware.num_sms);
+  for_each_start(0, tiles, grid, hardware.num_sms, [&](std::int64_t sm, std::int64_t heads) {
+    if (!a.causal) {
+      sms.add(sm, most, tiles, heads);
+      return;
     }
-  }
-  return {tile, loads};
+    for (std::int64_t j = 0; j < tiles; ++j) {
+      const std::int64_t visible = ceil_div(std::min((j + 1) * tile.q, q), tile.kv);
+      sms.add((sm + j) % hardware.num_sms, std::min(most, visible), 1, heads);
+    }
+  });
+  return {tile, sms.loads()};
 }
 
 // (q k + 2 q) n + q hd

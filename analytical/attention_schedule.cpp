@@ -16,24 +16,37 @@ void check_attention_tasks(std::int64_t tasks) {
   }
 }
 
-void place(SmLoad& load, std::int64_t iterations) {
-  if (iterations > 0) {
-    load.tasks += 1;
-    load.iterations += iterations;
+std::vector<EqualRequests> equal_requests(const AttentionConfig& attention) {
+  std::vector<EqualRequests> groups;
+  for (std::size_t i = 0; i < attention.q_lengths.size(); ++i) {
+    const std::int64_t q = attention.q_lengths[i];
+    const std::int64_t kv = attention.kv_lengths[i];
+    if (groups.empty() || groups.back().q != q || groups.back().kv != kv) {
+      groups.push_back({q, kv, 0});
+    }
+    groups.back().count += 1;
   }
+  return groups;
 }
 
-LeastCostSms::LeastCostSms(std::size_t sms) {
-  for (std::size_t sm = 0; sm < sms; ++sm) {
-    slots_.emplace(0, sm);
+void give_tiles(LeastCostSms& sms, const AttentionTile& tile, const EqualRequests& requests,
+                bool causal, std::int64_t last_rows) {
+  const std::int64_t tiles = ceil_div(requests.q, tile.q);
+  const auto give = [&](std::int64_t visible, std::int64_t count) {
+    sms.give(visible, ceil_div(visible, tile.kv), count);
+  };
+  if (!causal || tiles == 1) {
+    give(requests.kv, checked_mul(tiles, requests.count));
+    return;
   }
-}
-
-std::size_t LeastCostSms::take(std::int64_t cost) {
-  const auto [so_far, sm] = slots_.top();
-  slots_.pop();
-  slots_.emplace(checked_add(so_far, cost), sm);
-  return sm;
+  for (std::int64_t i = 0; i < requests.count; ++i) {
+    give(requests.kv, 1);
+    std::int64_t visible = requests.kv - last_rows;
+    for (std::int64_t j = tiles - 1; j > 0 && visible > 0; --j) {
+      give(visible, 1);
+      visible -= tile.q;
+    }
+  }
 }
 
 TaskCost attention_bytes(const AttentionTile& tile, std::int64_t head_dim) {

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <queue>
-#include <utility>
 #include <vector>
 
+#include "least_cost_sms.h"
 #include "pipes.h"
 #include "pw/attention.h"
 #include "pw/hardware_spec.h"
@@ -24,22 +22,23 @@ struct AttentionSchedule {
   std::vector<SmLoad> loads;  // one per SM
 };
 
-// CTAs of one batch: beyond it a schedule takes minutes. Throws DataError.
+// Throws DataError for a batch of more CTAs than a grid has.
 void check_attention_tasks(std::int64_t tasks);
 
-// Adds a task of `iterations` to an SM; one without work leaves no trace.
-void place(SmLoad& load, std::int64_t iterations);
-
-// Gives each task to the SM with the least cost so far, the lower one of equals.
-class LeastCostSms {
- public:
-  explicit LeastCostSms(std::size_t sms);
-  std::size_t take(std::int64_t cost);  // the SM that gets a task of this cost
-
- private:
-  using Slot = std::pair<std::int64_t, std::size_t>;  // cost, SM
-  std::priority_queue<Slot, std::vector<Slot>, std::greater<>> slots_;
+// Requests of equal lengths that follow one another in a batch.
+struct EqualRequests {
+  std::int64_t q = 0;
+  std::int64_t kv = 0;
+  std::int64_t count = 0;
 };
+std::vector<EqualRequests> equal_requests(const AttentionConfig& attention);
+
+// Gives the query tiles of one head, request by request and the last tile first. A tile costs the
+// KV tokens that it sees: the last one all, under the causal mask the one before it `last_rows`
+// fewer and every other one a tile fewer than the next. Tiles that see none take no time and leave
+// no trace.
+void give_tiles(LeastCostSms& sms, const AttentionTile& tile, const EqualRequests& requests,
+                bool causal, std::int64_t last_rows);
 
 AttentionSchedule schedule_fa2(const AttentionConfig& attention, const HardwareSpec& hardware,
                                Fa2Schedule mode);
@@ -55,9 +54,6 @@ AttentionCost fa2_tensor_cost, fa2_xu_cost, fa3_tensor_cost, fa3_xu_cost, ck_xu_
 // published count, kept because models were fitted on it). ck loads both.
 AttentionCost attention_bytes, ck_bytes;
 
-// The KV iterations of every FA2 task in launch order, tasks without work (0) included.
-std::vector<std::int64_t> fa2_tasks(const AttentionConfig& attention, const AttentionTile& tile,
-                                    const HardwareSpec& hardware);
 AttentionTile fa2_tile(const AttentionConfig& attention, const HardwareSpec& hardware);
 
 }  // namespace pw

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <functional>
-#include <queue>
 
 #include "attention_schedule.h"
+#include "cyclic_slots.h"
+#include "least_cost_sms.h"
 #include "pw/int_math.h"
 
 namespace pw {
@@ -44,21 +44,44 @@ bool valid_mma_kv(std::int64_t mma_kv, const WarpShape& warp, std::int64_t head_
   return warp.mma_q * (8 * head_fragments + 8 * mma_kv) < 256;  // registers
 }
 
-// Smallest KV chunk with which the batch still fits into one round of CTAs.
-std::int64_t kv_chunk(const AttentionConfig& a, std::int64_t q_rows, std::int64_t num_sms) {
-  const std::int64_t capacity = 2 * num_sms / a.kv_heads;
-  const std::int64_t group = group_size(a);
-  // Pages of 16 tokens against plain tokens: for `paged` the bound is in pages, but the lengths
-  // below are tokens. A quirk of the published features, kept.
-  std::int64_t low = a.layout == KvLayout::paged ? 8 : 128;
-  std::int64_t high =
-      std::max<std::int64_t>(1, *std::max_element(a.kv_lengths.begin(), a.kv_lengths.end()));
+// Equal requests, each cut into tiles of grouped queries and chunks of KV.
+struct CutRequests {
+  std::int64_t q = 0;
+  std::int64_t kv = 0;
+  std::int64_t count = 0;
+  std::int64_t q_tiles = 0;
+  std::int64_t chunks = 1;
+};
+
+// Smallest KV chunk with which the batch still fits into one round of `capacity` CTAs per KV head,
+// but at least `shortest`; whole requests when none does.
+std::int64_t kv_chunk(const std::vector<CutRequests>& batch, std::int64_t shortest,
+                      std::int64_t capacity) {
+  std::int64_t longest = 1;
+  std::int64_t tiles = 0;
+  for (const CutRequests& requests : batch) {
+    longest = std::max(longest, requests.kv);
+    tiles = checked_add(tiles, checked_mul(requests.q_tiles, requests.count));
+  }
+  if (tiles > capacity || shortest >= longest) {
+    return std::max(shortest, longest);
+  }
+  std::int64_t tile_reads = 0;  // KV of all tiles
+  for (const CutRequests& requests : batch) {
+    tile_reads =
+        checked_add(tile_reads, checked_mul(requests.q_tiles, requests.count, requests.kv));
+  }
+  // n tokens make at least n / chunk chunks and at most (n - 1) / chunk + 1.
+  std::int64_t low = std::max(shortest, ceil_div(tile_reads, capacity));
+  std::int64_t high = longest;
+  if (tiles < capacity) {
+    high = std::min(high, ceil_div(tile_reads - tiles, capacity - tiles));
+  }
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
     std::int64_t ctas = 0;
-    for (std::size_t i = 0; i < a.q_lengths.size(); ++i) {
-      ctas = checked_add(ctas, checked_mul(ceil_div(checked_mul(a.q_lengths[i], group), q_rows),
-                                           ceil_div(a.kv_lengths[i], middle)));
+    for (const CutRequests& requests : batch) {
+      ctas += requests.q_tiles * requests.count * ceil_div(requests.kv, middle);
     }
     if (ctas > capacity) {
       low = middle + 1;
@@ -69,31 +92,113 @@ std::int64_t kv_chunk(const AttentionConfig& a, std::int64_t q_rows, std::int64_
   return low;
 }
 
+struct CutBatch {
+  AttentionTile tile;
+  std::int64_t group = 1;  // query heads of one KV head
+  std::int64_t kv_heads = 1;
+  bool causal = true;
+  std::int64_t chunk = 0;
+  std::vector<CutRequests> requests;
+
+  std::int64_t tasks_per_request(const CutRequests& r) const {
+    return checked_mul(r.q_tiles, r.chunks, kv_heads);
+  }
+};
+
+CutBatch cut_batch(const AttentionConfig& a, const AttentionTile& tile, std::int64_t num_sms) {
+  CutBatch batch{tile, group_size(a), a.kv_heads, a.causal, 0, {}};
+  for (const EqualRequests& r : equal_requests(a)) {
+    batch.requests.push_back({r.q, r.kv, r.count, ceil_div(checked_mul(r.q, batch.group), tile.q)});
+  }
+  // Pages of 16 tokens against plain tokens: for `paged` the bound is in pages, but the lengths are
+  // tokens. A quirk of the published features, kept.
+  const std::int64_t shortest = a.layout == KvLayout::paged ? 8 : 128;
+  batch.chunk = kv_chunk(batch.requests, shortest, 2 * num_sms / a.kv_heads);
+  std::int64_t tasks = 0;
+  for (CutRequests& r : batch.requests) {
+    r.chunks = ceil_div(r.kv, batch.chunk);
+    tasks = checked_add(tasks, checked_mul(batch.tasks_per_request(r), r.count));
+    check_attention_tasks(tasks);
+  }
+  return batch;
+}
+
+// Calls visit(iterations, count) for the tasks of one request in launch order, with a count of
+// equal ones. Tasks without work (0 iterations) are among them.
+template <class Visit>
+void for_each_run(const CutBatch& batch, const CutRequests& r, const Visit& visit) {
+  const std::int64_t context = r.kv - r.q;  // before the first query; negative when q > kv
+  const std::int64_t most = ceil_div(r.kv, batch.tile.kv);
+  for (std::int64_t j = 0; j < r.q_tiles;) {
+    // KV that the tile may see.
+    const std::int64_t visible =
+        batch.causal
+            ? std::max<std::int64_t>(0, context + ceil_div((j + 1) * batch.tile.q, batch.group))
+            : r.kv;
+    if (r.chunks == 1) {
+      // The tiles from here on whose last query sees no more blocks of KV than this one's.
+      const std::int64_t iterations = ceil_div(std::min(visible, r.kv), batch.tile.kv);
+      const std::int64_t end =
+          iterations == most ? r.q_tiles
+                             : (iterations * batch.tile.kv - context) * batch.group / batch.tile.q;
+      visit(iterations, (end - j) * batch.kv_heads);
+      j = end;
+      continue;
+    }
+    for (std::int64_t start = 0; start < r.kv; start += batch.chunk) {
+      const std::int64_t length =
+          std::min({batch.chunk, r.kv - start, std::max<std::int64_t>(0, visible - start)});
+      visit(ceil_div(length, batch.tile.kv), batch.kv_heads);
+    }
+    ++j;
+  }
+}
+
 // Task j runs on SM j mod S in the first round of 2S, later on SM (j mod 2S) / 2: what the
 // simulation with one step per task comes to.
-std::vector<SmLoad> place_published(const std::vector<std::int64_t>& tasks, std::size_t sms) {
-  std::vector<SmLoad> loads(sms);
-  for (std::size_t j = 0; j < tasks.size(); ++j) {
-    place(loads[j < 2 * sms ? j % sms : j % (2 * sms) / 2], tasks[j]);
+std::vector<SmLoad> place_published(const CutBatch& batch, std::int64_t sms) {
+  const std::int64_t slots = 2 * sms;
+  CyclicSlots first_round(sms), later(slots);
+  std::int64_t task = 0;
+  for (const CutRequests& requests : batch.requests) {
+    std::int64_t rest = requests.count;
+    for (; rest > 0 && task < slots; --rest) {
+      for_each_run(batch, requests, [&](std::int64_t iterations, std::int64_t count) {
+        const std::int64_t early = std::clamp<std::int64_t>(slots - task, 0, count);
+        first_round.add(task % sms, iterations, early, 1);
+        later.add((task + early) % slots, iterations, count - early, 1);
+        task += count;
+      });
+    }
+    const std::int64_t tasks = batch.tasks_per_request(requests);
+    for_each_start(task, tasks, rest, slots, [&](std::int64_t slot, std::int64_t times) {
+      for_each_run(batch, requests, [&](std::int64_t iterations, std::int64_t count) {
+        later.add(slot, iterations, count, times);
+        slot = (slot + count) % slots;
+      });
+    });
+    task += tasks * rest;
+  }
+  std::vector<SmLoad> loads = first_round.loads();
+  const std::vector<SmLoad> later_loads = later.loads();
+  for (std::size_t slot = 0; slot < later_loads.size(); ++slot) {
+    loads[slot / 2].tasks += later_loads[slot].tasks;
+    loads[slot / 2].iterations += later_loads[slot].iterations;
   }
   return loads;
 }
 
 // Two slots per SM; the slot that finishes first (ties: the lower SM) takes the next task.
-std::vector<SmLoad> place_faithful(const std::vector<std::int64_t>& tasks, std::size_t sms) {
-  using Slot = std::pair<std::int64_t, std::size_t>;  // finish time, SM
-  std::priority_queue<Slot, std::vector<Slot>, std::greater<>> slots;
-  std::vector<SmLoad> loads(sms);
-  for (std::size_t j = 0; j < tasks.size(); ++j) {
-    Slot slot{0, j % sms};
-    if (j >= 2 * sms) {
-      slot = slots.top();
-      slots.pop();
+std::vector<SmLoad> place_faithful(const CutBatch& batch, std::int64_t sms) {
+  LeastCostSms queue(sms, 2);
+  for (const CutRequests& requests : batch.requests) {
+    for (std::int64_t i = 0; i < requests.count; ++i) {
+      for_each_run(batch, requests, [&](std::int64_t iterations, std::int64_t count) {
+        queue.give(std::max<std::int64_t>(1, iterations), iterations, count);
+      });
     }
-    place(loads[slot.second], tasks[j]);
-    slots.emplace(slot.first + std::max<std::int64_t>(1, tasks[j]), slot.second);
   }
-  return loads;
+  return queue.loads();
 }
 
 }  // namespace
@@ -118,39 +223,12 @@ AttentionTile fa2_tile(const AttentionConfig& a, const HardwareSpec& hardware) {
   return {warp.q_rows, std::max<std::int64_t>(1, mma_kv) * warp.warps_kv * kMma};
 }
 
-std::vector<std::int64_t> fa2_tasks(const AttentionConfig& a, const AttentionTile& tile,
-                                    const HardwareSpec& hardware) {
-  const std::int64_t group = group_size(a);
-  const std::int64_t chunk = kv_chunk(a, tile.q, hardware.num_sms);
-  std::vector<std::int64_t> tasks;
-  for (std::size_t i = 0; i < a.q_lengths.size(); ++i) {
-    const std::int64_t q = a.q_lengths[i];
-    const std::int64_t kv = a.kv_lengths[i];
-    const std::int64_t q_tiles = ceil_div(checked_mul(q, group), tile.q);
-    const std::int64_t chunks = ceil_div(kv, chunk);
-    check_attention_tasks(checked_add(static_cast<std::int64_t>(tasks.size()),
-                                      checked_mul(q_tiles, chunks, a.kv_heads)));
-    for (std::int64_t j = 0; j < q_tiles; ++j) {
-      const std::int64_t visible =
-          a.causal ? kv - q + ceil_div((j + 1) * tile.q, group) : kv;  // KV that the tile may see
-      for (std::int64_t c = 0; c < chunks; ++c) {
-        const std::int64_t start = c * chunk;
-        const std::int64_t length =
-            std::min({chunk, kv - start, std::max<std::int64_t>(0, visible - start)});
-        tasks.insert(tasks.end(), static_cast<std::size_t>(a.kv_heads), ceil_div(length, tile.kv));
-      }
-    }
-  }
-  return tasks;
-}
-
 AttentionSchedule schedule_fa2(const AttentionConfig& attention, const HardwareSpec& hardware,
                                Fa2Schedule mode) {
   const AttentionTile tile = fa2_tile(attention, hardware);
-  const std::vector<std::int64_t> tasks = fa2_tasks(attention, tile, hardware);
-  const auto sms = static_cast<std::size_t>(hardware.num_sms);
-  return {tile, mode == Fa2Schedule::published ? place_published(tasks, sms)
-                                               : place_faithful(tasks, sms)};
+  const CutBatch batch = cut_batch(attention, tile, hardware.num_sms);
+  return {tile, mode == Fa2Schedule::published ? place_published(batch, hardware.num_sms)
+                                               : place_faithful(batch, hardware.num_sms)};
 }
 
 // 33/32: one extra operation per 32 for the online softmax rescaling. The product is a multiple of

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "attention_schedule.h"
 #include "pw/int_math.h"
@@ -36,41 +35,27 @@ std::int64_t counted_heads(const AttentionConfig& a, std::int64_t q_rows) {
   return tiles > kMaxTilesPerHeadLoop ? 1 : a.query_heads;
 }
 
-// Requests by KV length, longest first; equal ones keep their order.
-std::vector<std::size_t> longest_first(const std::vector<std::int64_t>& kv_lengths) {
-  std::vector<std::size_t> order(kv_lengths.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t x, std::size_t y) { return kv_lengths[x] > kv_lengths[y]; });
-  return order;
-}
-
 }  // namespace
 
 // Tiles go, longest request and last tile first, to the SM with the smallest cost so far (ties:
-// the lower SM). Costs persist across heads; tiles without work still pass through the queue.
+// the lower SM). Costs persist across heads.
 AttentionSchedule schedule_fa3(const AttentionConfig& a, const HardwareSpec& hardware) {
   const AttentionTile tile = fa3_tile(a);
   const std::int64_t heads = counted_heads(a, tile.q);
-  const std::vector<std::size_t> order = longest_first(a.kv_lengths);
-  for (const std::int64_t q : a.q_lengths) {
-    check_attention_tasks(checked_mul(ceil_div(q, tile.q), heads));
+  std::vector<EqualRequests> batch = equal_requests(a);
+  for (const EqualRequests& requests : batch) {
+    check_attention_tasks(checked_mul(ceil_div(requests.q, tile.q), heads));
   }
-  std::vector<SmLoad> loads(static_cast<std::size_t>(hardware.num_sms));
-  LeastCostSms sms(loads.size());
+  std::stable_sort(batch.begin(), batch.end(),
+                   [](const EqualRequests& x, const EqualRequests& y) { return x.kv > y.kv; });
+  LeastCostSms sms(hardware.num_sms, 1);
   for (std::int64_t head = 0; head < heads; ++head) {
-    for (const std::size_t i : order) {
-      const std::int64_t q = a.q_lengths[i];
-      const std::int64_t kv = a.kv_lengths[i];
-      for (std::int64_t j = ceil_div(q, tile.q) - 1; j >= 0; --j) {
-        // KV tokens that the tile's last query sees; negative when q > kv.
-        const std::int64_t end = a.causal ? std::min((j + 1) * tile.q + kv - q, kv) : kv;
-        place(loads[sms.take(checked_mul(tile.q, std::max<std::int64_t>(0, end)))],
-              ceil_div(end, tile.kv));
-      }
+    for (const EqualRequests& requests : batch) {
+      const std::int64_t last_rows = (requests.q - 1) % tile.q + 1;
+      give_tiles(sms, tile, requests, a.causal, last_rows);
     }
   }
-  return {tile, loads};
+  return {tile, sms.loads()};
 }
 
 TaskCost fa3_tensor_cost(const AttentionTile& tile, std::int64_t head_dim) {

@@ -56,12 +56,17 @@ PipelineFeatures row_kernel_features(double fma_per_row, double xu_per_row, std:
 }
 
 TotalAndMax total_and_max(const std::vector<SmLoad>& loads, const TaskCost& cost) {
-  TotalAndMax result;
+  SmLoad all;
   for (const SmLoad& load : loads) {
-    const std::int64_t sum = checked_add(checked_mul(load.tasks, cost.fixed),
-                                         checked_mul(load.iterations, cost.per_iteration));
-    result.total = checked_add(result.total, sum);
-    result.sm_max = std::max(result.sm_max, sum);
+    all.tasks = checked_add(all.tasks, load.tasks);
+    all.iterations = checked_add(all.iterations, load.iterations);
+  }
+  TotalAndMax result;
+  result.total = checked_add(checked_mul(all.tasks, cost.fixed),
+                             checked_mul(all.iterations, cost.per_iteration));
+  for (const SmLoad& load : loads) {  // no SM exceeds the total
+    result.sm_max =
+        std::max(result.sm_max, load.tasks * cost.fixed + load.iterations * cost.per_iteration);
   }
   return result;
 }
