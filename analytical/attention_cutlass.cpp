@@ -25,17 +25,13 @@ AttentionTile cutlass_tile(const AttentionConfig& a) {
 // the least cost so far; costs persist across heads.
 AttentionSchedule schedule_cutlass(const AttentionConfig& a, const HardwareSpec& hardware) {
   const AttentionTile tile = cutlass_tile(a);
-  const std::vector<EqualRequests> batch = equal_requests(a);
-  for (const EqualRequests& requests : batch) {
-    check_attention_tasks(checked_mul(ceil_div(requests.q, tile.q), a.query_heads));
+  std::vector<TiledRequests> batch;
+  for (const EqualRequests& r : equal_requests(a)) {
+    const std::int64_t tiles = ceil_div(r.q, tile.q);
+    check_attention_tasks(checked_mul(tiles, a.query_heads));
+    batch.push_back({r.count, r.kv, ceil_div(r.kv, tile.kv), tiles, tile.q});
   }
-  LeastCostSms sms(hardware.num_sms, 1);
-  for (std::int64_t head = 0; head < a.query_heads; ++head) {
-    for (const EqualRequests& requests : batch) {
-      give_tiles(sms, tile, requests, a.causal, tile.q);
-    }
-  }
-  return {tile, sms.loads()};
+  return {tile, place_heads(batch, tile, a.query_heads, a.causal, hardware.num_sms)};
 }
 
 }  // namespace pw

@@ -1,5 +1,6 @@
 #include "attention_schedule.h"
 
+#include "least_cost_sms.h"
 #include "pw/int_math.h"
 
 namespace pw {
@@ -7,6 +8,19 @@ namespace {
 
 constexpr std::int64_t kMaxTasks = std::int64_t{1} << 31;
 constexpr std::int64_t kBf16Bytes = 2;
+
+void give_causal_tiles(LeastCostSms& sms, const AttentionTile& tile,
+                       const TiledRequests& requests) {
+  std::int64_t visible = requests.kv;
+  std::int64_t iterations = requests.iterations;
+  for (std::int64_t j = requests.tiles - 1; j >= 0 && visible > 0; --j) {
+    while ((iterations - 1) * tile.kv >= visible) {  // cheaper than a division
+      --iterations;
+    }
+    sms.give(visible, iterations, 1);
+    visible -= j == requests.tiles - 1 ? requests.last_rows : tile.q;
+  }
+}
 
 }  // namespace
 
@@ -29,24 +43,21 @@ std::vector<EqualRequests> equal_requests(const AttentionConfig& attention) {
   return groups;
 }
 
-void give_tiles(LeastCostSms& sms, const AttentionTile& tile, const EqualRequests& requests,
-                bool causal, std::int64_t last_rows) {
-  const std::int64_t tiles = ceil_div(requests.q, tile.q);
-  const auto give = [&](std::int64_t visible, std::int64_t count) {
-    sms.give(visible, ceil_div(visible, tile.kv), count);
-  };
-  if (!causal || tiles == 1) {
-    give(requests.kv, checked_mul(tiles, requests.count));
-    return;
-  }
-  for (std::int64_t i = 0; i < requests.count; ++i) {
-    give(requests.kv, 1);
-    std::int64_t visible = requests.kv - last_rows;
-    for (std::int64_t j = tiles - 1; j > 0 && visible > 0; --j) {
-      give(visible, 1);
-      visible -= tile.q;
+std::vector<SmLoad> place_heads(const std::vector<TiledRequests>& batch, const AttentionTile& tile,
+                                std::int64_t heads, bool causal, std::int64_t num_sms) {
+  LeastCostSms sms(num_sms, 1);
+  for (std::int64_t head = 0; head < heads; ++head) {
+    for (const TiledRequests& requests : batch) {
+      if (!causal || requests.tiles == 1) {
+        sms.give(requests.kv, requests.iterations, requests.tiles * requests.count);
+        continue;
+      }
+      for (std::int64_t i = 0; i < requests.count; ++i) {
+        give_causal_tiles(sms, tile, requests);
+      }
     }
   }
+  return sms.loads();
 }
 
 TaskCost attention_bytes(const AttentionTile& tile, std::int64_t head_dim) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "least_cost_sms.h"
 #include "pipes.h"
 #include "pw/attention.h"
 #include "pw/hardware_spec.h"
@@ -33,12 +32,20 @@ struct EqualRequests {
 };
 std::vector<EqualRequests> equal_requests(const AttentionConfig& attention);
 
-// Gives the query tiles of one head, request by request and the last tile first. A tile costs the
-// KV tokens that it sees: the last one all, under the causal mask the one before it `last_rows`
-// fewer and every other one a tile fewer than the next. Tiles that see none take no time and leave
-// no trace.
-void give_tiles(LeastCostSms& sms, const AttentionTile& tile, const EqualRequests& requests,
-                bool causal, std::int64_t last_rows);
+// Equal requests of a kernel that gives each query tile to the SM with the least cost so far.
+struct TiledRequests {
+  std::int64_t count = 0;
+  std::int64_t kv = 0;
+  std::int64_t iterations = 0;  // of a tile that sees all KV
+  std::int64_t tiles = 0;
+  std::int64_t last_rows = 0;  // under the causal mask the tile before the last sees as much less
+};
+
+// Places the tiles head by head, request by request and the last tile first. A tile costs the KV
+// tokens that it sees: the last one all, under the causal mask every other one `tile.q` fewer than
+// the next. Tiles that see none take no time and leave no trace.
+std::vector<SmLoad> place_heads(const std::vector<TiledRequests>& batch, const AttentionTile& tile,
+                                std::int64_t heads, bool causal, std::int64_t num_sms);
 
 AttentionSchedule schedule_fa2(const AttentionConfig& attention, const HardwareSpec& hardware,
                                Fa2Schedule mode);

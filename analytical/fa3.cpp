@@ -42,20 +42,16 @@ std::int64_t counted_heads(const AttentionConfig& a, std::int64_t q_rows) {
 AttentionSchedule schedule_fa3(const AttentionConfig& a, const HardwareSpec& hardware) {
   const AttentionTile tile = fa3_tile(a);
   const std::int64_t heads = counted_heads(a, tile.q);
-  std::vector<EqualRequests> batch = equal_requests(a);
-  for (const EqualRequests& requests : batch) {
-    check_attention_tasks(checked_mul(ceil_div(requests.q, tile.q), heads));
+  std::vector<TiledRequests> batch;
+  for (const EqualRequests& r : equal_requests(a)) {
+    const std::int64_t tiles = ceil_div(r.q, tile.q);
+    check_attention_tasks(checked_mul(tiles, heads));
+    batch.push_back({r.count, r.kv, ceil_div(r.kv, tile.kv), tiles, r.q - (tiles - 1) * tile.q});
   }
+  // Equal ones keep their order.
   std::stable_sort(batch.begin(), batch.end(),
-                   [](const EqualRequests& x, const EqualRequests& y) { return x.kv > y.kv; });
-  LeastCostSms sms(hardware.num_sms, 1);
-  for (std::int64_t head = 0; head < heads; ++head) {
-    for (const EqualRequests& requests : batch) {
-      const std::int64_t last_rows = (requests.q - 1) % tile.q + 1;
-      give_tiles(sms, tile, requests, a.causal, last_rows);
-    }
-  }
-  return {tile, sms.loads()};
+                   [](const TiledRequests& x, const TiledRequests& y) { return x.kv > y.kv; });
+  return {tile, place_heads(batch, tile, heads, a.causal, hardware.num_sms)};
 }
 
 TaskCost fa3_tensor_cost(const AttentionTile& tile, std::int64_t head_dim) {

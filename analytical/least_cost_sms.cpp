@@ -1,6 +1,7 @@
 #include "least_cost_sms.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "pw/int_math.h"
 
@@ -10,8 +11,8 @@ LeastCostSms::LeastCostSms(std::int64_t sms, std::int64_t slots_per_sm)
     : sms_(sms), slots_per_sm_(slots_per_sm) {
   const auto slots = static_cast<std::size_t>(checked_mul(sms, slots_per_sm));
   slot_loads_.resize(slots);
-  losers_.resize(slots);
-  while ((slots - 1) >> slot_bits_ != 0) {
+  first_round_.reserve(slots);
+  while (((slots - 1) >> slot_bits_) != 0) {
     ++slot_bits_;
   }
 }
@@ -27,67 +28,66 @@ void LeastCostSms::give(std::int64_t cost, std::int64_t iterations, std::int64_t
 }
 
 void LeastCostSms::place_pending() {
-  const Key cost = static_cast<Key>(cost_) << slot_bits_;
-  for (; count_ > 0 && first_round_ < slot_loads_.size(); --count_) {
-    const auto task = static_cast<std::int64_t>(first_round_++);
-    const auto slot = static_cast<std::size_t>(task % sms_ * slots_per_sm_ + task / sms_);
-    losers_[slot] = cost | slot;
-    place_on(slot);
-    if (first_round_ == slot_loads_.size()) {
-      start_tournament();
-    }
+  const std::size_t slots = slot_loads_.size();
+  if (first_round_.size() < slots) {
+    place_first_round();
   }
-  const auto slots = static_cast<std::int64_t>(slot_loads_.size());
+  const Key slot_mask = (Key{1} << slot_bits_) - 1;
+  const Key cost = static_cast<Key>(cost_) << slot_bits_;
+  const SmLoad task{iterations_ > 0 ? 1 : 0, iterations_};
   for (; count_ > 0; --count_) {
-    if (count_ >= slots && largest_ < least_ + cost) {
+    Key key = nodes_[1];
+    if (count_ >= static_cast<std::int64_t>(slots) && largest_ < key + cost) {
       // Every slot takes one task before any takes its second, in the same order each round.
-      const std::int64_t rounds = count_ / slots;
-      if (iterations_ > 0) {
-        whole_rounds_.tasks += rounds;
-        whole_rounds_.iterations += rounds * iterations_;
-      }
-      count_ %= slots;
+      const std::int64_t rounds = count_ / static_cast<std::int64_t>(slots);
+      whole_rounds_.tasks += rounds * task.tasks;
+      whole_rounds_.iterations += rounds * task.iterations;
+      count_ %= static_cast<std::int64_t>(slots);
       if (count_ == 0) {
         return;
       }
     }
-    place_on_least(cost);
+    const auto slot = static_cast<std::size_t>(key & slot_mask);
+    slot_loads_[slot].tasks += task.tasks;
+    slot_loads_[slot].iterations += task.iterations;
+    key += cost;
+    largest_ = std::max(largest_, key);
+    for (std::size_t node = first_leaf_ + slot; node > 1; node /= 4) {
+      nodes_[node] = key;
+      // What the others come to does not wait for the key.
+      key = std::min(key, Key{std::min({nodes_[node ^ 1], nodes_[node ^ 2], nodes_[node ^ 3]})});
+    }
+    nodes_[1] = key;
   }
 }
 
-void LeastCostSms::place_on(std::size_t slot) {
-  if (iterations_ > 0) {
-    slot_loads_[slot].tasks += 1;
-    slot_loads_[slot].iterations += iterations_;
+void LeastCostSms::place_first_round() {
+  const std::size_t slots = slot_loads_.size();
+  for (; count_ > 0 && first_round_.size() < slots; --count_) {
+    const auto task = static_cast<std::int64_t>(first_round_.size());
+    const auto slot = static_cast<std::size_t>(task % sms_ * slots_per_sm_ + task / sms_);
+    first_round_.push_back(static_cast<Key>(cost_) << slot_bits_ | slot);
+    if (iterations_ > 0) {
+      slot_loads_[slot] = {1, iterations_};
+    }
   }
-}
-
-void LeastCostSms::place_on_least(Key cost) {
-  const auto slot = static_cast<std::size_t>(least_ & ((Key{1} << slot_bits_) - 1));
-  place_on(slot);
-  Key key = least_ + cost;
-  largest_ = std::max(largest_, key);
-  for (std::size_t node = (slot + slot_loads_.size()) / 2; node > 0; node /= 2) {
-    // Copies, so that the compiler needs no branch: it would be mispredicted half of the times.
-    const Key other = losers_[node];
-    const Key loser = other < key ? key : other;
-    key = other < key ? other : key;
-    losers_[node] = loser;
+  if (first_round_.size() == slots) {
+    start_tournament();
   }
-  least_ = key;
 }
 
 void LeastCostSms::start_tournament() {
-  const std::size_t slots = losers_.size();
-  largest_ = *std::max_element(losers_.begin(), losers_.end());
-  std::vector<Key> winners(slots);
-  winners.insert(winners.end(), losers_.begin(), losers_.end());
-  for (std::size_t node = slots - 1; node > 0; --node) {
-    const auto [winner, loser] = std::minmax(winners[2 * node], winners[2 * node + 1]);
-    losers_[node] = loser;
-    winners[node] = winner;
+  while (first_leaf_ < slot_loads_.size()) {
+    first_leaf_ *= 4;
   }
-  least_ = winners[1];
+  nodes_.assign(2 * first_leaf_, std::numeric_limits<Key>::max());
+  for (const Key key : first_round_) {
+    nodes_[first_leaf_ + static_cast<std::size_t>(key & ((Key{1} << slot_bits_) - 1))] = key;
+    largest_ = std::max(largest_, key);
+  }
+  for (std::size_t node = first_leaf_ / 2 - (first_leaf_ > 1 ? 1 : 0); node > 0; --node) {
+    nodes_[node] = *std::min_element(&nodes_[4 * node], &nodes_[4 * node] + 4);
+  }
 }
 
 std::vector<SmLoad> LeastCostSms::loads() {

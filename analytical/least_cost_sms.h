@@ -9,7 +9,7 @@
 namespace pw {
 
 // A scheduler that gives every task to the SM with the least cost so far. It takes O(log slots) per
-// task, and no time for whole rounds of equal tasks once the slots have come close to each other.
+// task, and none for whole rounds of equal tasks once the slots have come close to each other.
 class LeastCostSms {
  public:
   // Each SM runs `slots_per_sm` tasks at a time. Both at least 1.
@@ -26,26 +26,26 @@ class LeastCostSms {
   using Key = std::uint64_t;  // cost << slot_bits_ | slot: orders by cost, then by SM
 
   void place_pending();
-  void place_on(std::size_t slot);
-  void place_on_least(Key cost);
+  void place_first_round();
   void start_tournament();
 
   std::int64_t sms_;
   std::int64_t slots_per_sm_;
   int slot_bits_ = 0;
   std::vector<SmLoad> slot_loads_;
+  SmLoad whole_rounds_;          // on every slot beside its own load; keys leave it out
+  std::int64_t total_keys_ = 0;  // sum of all costs, shifted: no key is larger
   // Tasks given, but not yet placed, because equal ones may follow.
   std::int64_t cost_ = 0;
   std::int64_t iterations_ = 0;
   std::int64_t count_ = 0;
-  std::int64_t total_keys_ = 0;  // sum of all costs, shifted: no key is larger
-  std::size_t first_round_ = 0;  // tasks placed in the first round
-  // A tournament of slots: node i has children 2i and 2i + 1, slot s is leaf `slots + s`, and every
-  // inner node holds the key that lost there. In the first round: the keys by slot.
-  std::vector<Key> losers_;
-  Key least_ = 0;
+
+  std::vector<Key> first_round_;  // of the tasks so far, in launch order
+  // Then a tournament of all slots, the least key wins: the root is node 1, node i plays against
+  // i ^ 1, i ^ 2 and i ^ 3 for node i / 4, and slot s is leaf `first_leaf_ + s`.
+  std::vector<Key> nodes_;
+  std::size_t first_leaf_ = 1;
   Key largest_ = 0;
-  SmLoad whole_rounds_;  // on every slot; keys leave it out
 };
 
 }  // namespace pw
