@@ -1,8 +1,14 @@
 #include "pw/gemm.h"
 
+#include <cmath>
+#include <random>
+#include <set>
+
 #include <gtest/gtest.h>
 
+#include "gemm_rates.h"
 #include "pw/operators.h"
+#include "support/gemm_tile_oracle.h"
 #include "support/test_hardware.h"
 
 namespace pw {
@@ -71,6 +77,37 @@ TEST(GemmTilePolicy, SelectionSplitsKWhenThereAreFewTiles) {
   const TileSelection large = select_gemm_tile(8192, 8192, 8192, test_ampere());
   EXPECT_EQ(large.split, 1);
   EXPECT_EQ(large.tile_m * large.tile_n, 256 * 128);
+}
+
+// Tiles that cannot win are skipped without an estimate: it must make no difference.
+TEST(GemmTilePolicy, SelectionEqualsTheSearchThroughAllTiles) {
+  std::mt19937 random(3);
+  const auto size = [&](double most) {
+    return static_cast<std::int64_t>(
+        std::exp2(std::uniform_real_distribution<double>(0, std::log2(most))(random)));
+  };
+  std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+  std::set<std::int64_t> splits;
+  for (int i = 0; i < 40000; ++i) {
+    HardwareSpec hardware = i % 2 == 0 ? a40() : test_hopper();
+    if (i % 3 == 0) {
+      hardware.num_sms = size(300);
+      hardware.l2_bandwidth *= std::uniform_real_distribution<double>(0.02, 2)(random);
+    }
+    const GemmRates rates = bf16_gemm_rates(hardware);
+    const std::int64_t m = size(1e6), n = size(3e5), k = size(1e5);
+    const TileSelection found = select_gemm_tile(m, n, k, rates);
+    const TileSelection expected = oracle::select_gemm_tile(m, n, k, rates);
+    SCOPED_TRACE(describe(GemmConfig{m, n, k}) + ", case " + std::to_string(i));
+    ASSERT_EQ(found.tile_m, expected.tile_m);
+    ASSERT_EQ(found.tile_n, expected.tile_n);
+    ASSERT_EQ(found.split, expected.split);
+    ASSERT_EQ(found.estimate_us, expected.estimate_us);
+    shapes.emplace(found.tile_m, found.tile_n);
+    splits.insert(found.split);
+  }
+  EXPECT_GT(shapes.size(), 10u);
+  EXPECT_EQ(splits.size(), 7u);
 }
 
 TEST(SustainedFractions, ComeFromTheFileOrTheArchitecture) {
