@@ -15,9 +15,10 @@ class CyclicSlots {
  public:
   explicit CyclicSlots(std::int64_t slots);
 
-  // `times` runs of `count` tasks, each run from slot `first` on. Throws std::overflow_error for
-  // more than 2^63 iterations in all.
-  void add(std::int64_t first, std::int64_t iterations, std::int64_t count, std::int64_t times);
+  // `times` runs of `count` tasks, each run from slot `first` on; the slot behind them. Throws
+  // std::overflow_error for more than 2^63 iterations in all.
+  std::int64_t add(std::int64_t first, std::int64_t iterations, std::int64_t count,
+                   std::int64_t times);
 
   std::vector<SmLoad> loads() const;  // one per slot
 

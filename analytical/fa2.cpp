@@ -127,63 +127,77 @@ CutBatch cut_batch(const AttentionConfig& a, const AttentionTile& tile, std::int
 // equal ones. Tasks without work (0 iterations) are among them.
 template <class Visit>
 void for_each_run(const CutBatch& batch, const CutRequests& r, const Visit& visit) {
+  const AttentionTile& tile = batch.tile;
   const std::int64_t context = r.kv - r.q;  // before the first query; negative when q > kv
-  const std::int64_t most = ceil_div(r.kv, batch.tile.kv);
-  for (std::int64_t j = 0; j < r.q_tiles;) {
-    // KV that the tile may see.
-    const std::int64_t visible =
-        batch.causal
-            ? std::max<std::int64_t>(0, context + ceil_div((j + 1) * batch.tile.q, batch.group))
-            : r.kv;
-    if (r.chunks == 1) {
-      // The tiles from here on whose last query sees no more blocks of KV than this one's.
-      const std::int64_t iterations = ceil_div(std::min(visible, r.kv), batch.tile.kv);
-      const std::int64_t end =
-          iterations == most ? r.q_tiles
-                             : (iterations * batch.tile.kv - context) * batch.group / batch.tile.q;
-      visit(iterations, (end - j) * batch.kv_heads);
-      j = end;
-      continue;
+  // KV that the first `tiles` tiles may see.
+  const auto visible = [&](std::int64_t tiles) {
+    return batch.causal
+               ? std::clamp<std::int64_t>(context + ceil_div(tiles * tile.q, batch.group), 0, r.kv)
+               : r.kv;
+  };
+  if (r.chunks > 1) {
+    for (std::int64_t j = 0; j < r.q_tiles; ++j) {
+      for (std::int64_t start = 0; start < r.kv; start += batch.chunk) {
+        const std::int64_t length =
+            std::clamp<std::int64_t>(visible(j + 1) - start, 0, batch.chunk);
+        visit(ceil_div(length, tile.kv), batch.kv_heads);
+      }
     }
-    for (std::int64_t start = 0; start < r.kv; start += batch.chunk) {
-      const std::int64_t length =
-          std::min({batch.chunk, r.kv - start, std::max<std::int64_t>(0, visible - start)});
-      visit(ceil_div(length, batch.tile.kv), batch.kv_heads);
-    }
-    ++j;
+    return;
   }
+  // Whole requests: all tiles that see no more than so many blocks of KV, block by block.
+  const std::int64_t most = ceil_div(r.kv, tile.kv);
+  std::int64_t iterations = ceil_div(visible(1), tile.kv);
+  std::int64_t done = 0;
+  if (iterations < most) {
+    const std::int64_t rows_per_block = tile.kv * batch.group;
+    std::int64_t rows = (iterations * tile.kv - context) * batch.group;  // that see no more
+    std::int64_t end = rows / tile.q;
+    rows %= tile.q;
+    for (; iterations < most; ++iterations) {
+      if (end > done) {
+        visit(iterations, (end - done) * batch.kv_heads);
+        done = end;
+      }
+      rows += rows_per_block;
+      end += rows / tile.q;
+      rows %= tile.q;
+    }
+  }
+  visit(most, (r.q_tiles - done) * batch.kv_heads);
 }
 
 // Task j runs on SM j mod S in the first round of 2S, later on SM (j mod 2S) / 2: what the
 // simulation with one step per task comes to.
 std::vector<SmLoad> place_published(const CutBatch& batch, std::int64_t sms) {
   const std::int64_t slots = 2 * sms;
-  CyclicSlots first_round(sms), later(slots);
-  std::int64_t task = 0;
+  CyclicSlots first_round(sms), later_rounds(slots);
+  std::int64_t first_tasks = 0;
+  std::int64_t slot = 0;  // of the next task in later rounds
+  const auto give = [&](std::int64_t iterations, std::int64_t count) {
+    const std::int64_t early = std::min(count, slots - first_tasks);
+    first_round.add(first_tasks % sms, iterations, early, 1);
+    first_tasks += early;
+    slot = later_rounds.add(slot, iterations, count - early, 1);
+  };
   for (const CutRequests& requests : batch.requests) {
     std::int64_t rest = requests.count;
-    for (; rest > 0 && task < slots; --rest) {
-      for_each_run(batch, requests, [&](std::int64_t iterations, std::int64_t count) {
-        const std::int64_t early = std::clamp<std::int64_t>(slots - task, 0, count);
-        first_round.add(task % sms, iterations, early, 1);
-        later.add((task + early) % slots, iterations, count - early, 1);
-        task += count;
-      });
+    for (; rest > 0 && first_tasks < slots; --rest) {
+      for_each_run(batch, requests, give);
     }
     const std::int64_t tasks = batch.tasks_per_request(requests);
-    for_each_start(task, tasks, rest, slots, [&](std::int64_t slot, std::int64_t times) {
+    for_each_start(slot, tasks, rest, slots, [&](std::int64_t start, std::int64_t times) {
       for_each_run(batch, requests, [&](std::int64_t iterations, std::int64_t count) {
-        later.add(slot, iterations, count, times);
-        slot = (slot + count) % slots;
+        start = later_rounds.add(start, iterations, count, times);
       });
     });
-    task += tasks * rest;
+    slot = (slot + tasks * rest) % slots;
   }
   std::vector<SmLoad> loads = first_round.loads();
-  const std::vector<SmLoad> later_loads = later.loads();
-  for (std::size_t slot = 0; slot < later_loads.size(); ++slot) {
-    loads[slot / 2].tasks += later_loads[slot].tasks;
-    loads[slot / 2].iterations += later_loads[slot].iterations;
+  const std::vector<SmLoad> later = later_rounds.loads();
+  for (std::size_t i = 0; i < later.size(); ++i) {
+    loads[i / 2].tasks += later[i].tasks;
+    loads[i / 2].iterations += later[i].iterations;
   }
   return loads;
 }

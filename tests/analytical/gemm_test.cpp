@@ -102,7 +102,7 @@ TEST(GemmTilePolicy, SelectionEqualsTheSearchThroughAllTiles) {
     ASSERT_EQ(found.tile_m, expected.tile_m);
     ASSERT_EQ(found.tile_n, expected.tile_n);
     ASSERT_EQ(found.split, expected.split);
-    ASSERT_EQ(found.estimate_us, expected.estimate_us);
+    ASSERT_DOUBLE_EQ(found.estimate_us, expected.estimate_us);
     shapes.emplace(found.tile_m, found.tile_n);
     splits.insert(found.split);
   }
