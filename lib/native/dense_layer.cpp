@@ -1,0 +1,192 @@
+#include "native/dense_layer.h"
+
+#include <algorithm>
+#include <cstring>
+
+// Vectors are GCC's and Clang's vector extension: one template serves every instruction set, and
+// each instantiation below is compiled for its own.
+
+#define PW_INLINE inline __attribute__((always_inline))
+
+namespace pw {
+namespace {
+
+// Layers with few outputs are dot products; their last panel would be mostly zeros.
+constexpr std::size_t kNarrowest = 8;
+
+constexpr int kVectorsPerPanel = 2;
+
+// The operands of one layer's products, in floats.
+struct Product {
+  const float* x;
+  std::size_t x_stride;
+  const float* weights;
+  std::size_t weight_stride;  // narrow layers alone
+  const float* bias;
+  std::size_t inputs;
+  std::size_t outputs;
+  bool relu;
+  float* y;
+  std::size_t y_stride;
+};
+
+template <int kWidth>
+struct Simd {
+  typedef float Vector __attribute__((vector_size(kWidth * sizeof(float))));
+};
+
+// `kRows` rows times `kPanels` panels beside each other.
+template <int kWidth, int kRows, int kPanels>
+PW_INLINE void multiply_tile(const Product& p, std::size_t row, std::size_t panel) {
+  using Vector = typename Simd<kWidth>::Vector;
+  constexpr int kVectors = kVectorsPerPanel * kPanels;
+  constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
+  const float* x = p.x + row * p.x_stride;
+  const float* weights = p.weights + panel * kPanelFloats * p.inputs;
+  Vector sum[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int v = 0; v < kVectors; ++v) {
+    std::memcpy(&sum[0][v], p.bias + panel * kPanelFloats + v * kWidth, sizeof(Vector));
+#pragma GCC unroll 16
+    for (int r = 1; r < kRows; ++r) sum[r][v] = sum[0][v];
+  }
+  for (std::size_t k = 0; k < p.inputs; ++k) {
+    Vector w[kVectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      const std::size_t in_panel = k * kPanelFloats + (v % kVectorsPerPanel) * kWidth;
+      const std::size_t before = (v / kVectorsPerPanel) * kPanelFloats * p.inputs;
+      std::memcpy(&w[v], weights + before + in_panel, sizeof(Vector));
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += x[r * p.x_stride + k] * w[v];
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+      // Written so that a NaN stays one.
+      if (p.relu) sum[r][v] = sum[r][v] < 0 ? Vector{} : sum[r][v];
+      float* y = p.y + (row + r) * p.y_stride + panel * kPanelFloats + v * kWidth;
+      std::memcpy(y, &sum[r][v], sizeof(Vector));
+    }
+  }
+}
+
+template <int kWidth, int kRows>
+PW_INLINE void multiply_wide(const Product& p, std::size_t rows) {
+  constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
+  const std::size_t panels = (p.outputs + kPanelFloats - 1) / kPanelFloats;
+  const std::size_t whole_rows = rows / kRows * kRows;
+  for (std::size_t panel = 0; panel < panels; ++panel) {
+    for (std::size_t row = 0; row < whole_rows; row += kRows) {
+      multiply_tile<kWidth, kRows, 1>(p, row, panel);
+    }
+  }
+  // Single rows take two panels at once, for the sake of independent sums.
+  for (std::size_t row = whole_rows; row < rows; ++row) {
+    std::size_t panel = 0;
+    for (; panel + 2 <= panels; panel += 2) multiply_tile<kWidth, 1, 2>(p, row, panel);
+    if (panel < panels) multiply_tile<kWidth, 1, 1>(p, row, panel);
+  }
+}
+
+// Dot products.
+template <int kWidth>
+PW_INLINE void multiply_narrow(const Product& p, std::size_t rows) {
+  using Vector = typename Simd<kWidth>::Vector;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t output = 0; output < p.outputs; ++output) {
+      const float* x = p.x + row * p.x_stride;
+      const float* weights = p.weights + output * p.weight_stride;
+      Vector sum = {};
+      std::size_t k = 0;
+      for (; k + kWidth <= p.inputs; k += kWidth) {
+        Vector a, b;
+        std::memcpy(&a, x + k, sizeof(Vector));
+        std::memcpy(&b, weights + k, sizeof(Vector));
+        sum += a * b;
+      }
+      float total = p.bias[output];
+      for (int i = 0; i < kWidth; ++i) total += sum[i];
+      for (; k < p.inputs; ++k) total += x[k] * weights[k];
+      p.y[row * p.y_stride + output] = p.relu && total < 0 ? 0 : total;
+    }
+  }
+}
+
+struct Kernel {
+  std::size_t panel;  // outputs
+  void (*wide)(const Product&, std::size_t rows);
+  void (*narrow)(const Product&, std::size_t rows);
+};
+
+// Rows per tile: as many sums as the registers hold beside the weights.
+void wide_4(const Product& p, std::size_t rows) { multiply_wide<4, 6>(p, rows); }
+void narrow_4(const Product& p, std::size_t rows) { multiply_narrow<4>(p, rows); }
+
+#ifdef __x86_64__
+__attribute__((target("avx2,fma"))) void wide_8(const Product& p, std::size_t rows) {
+  multiply_wide<8, 6>(p, rows);
+}
+__attribute__((target("avx2,fma"))) void narrow_8(const Product& p, std::size_t rows) {
+  multiply_narrow<8>(p, rows);
+}
+__attribute__((target("avx512f,fma"))) void wide_16(const Product& p, std::size_t rows) {
+  multiply_wide<16, 12>(p, rows);
+}
+__attribute__((target("avx512f,fma"))) void narrow_16(const Product& p, std::size_t rows) {
+  multiply_narrow<16>(p, rows);
+}
+#endif
+
+Kernel best_kernel() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f")) return {16 * kVectorsPerPanel, wide_16, narrow_16};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return {8 * kVectorsPerPanel, wide_8, narrow_8};
+  }
+#endif
+  return {4 * kVectorsPerPanel, wide_4, narrow_4};
+}
+
+const Kernel& kernel() {
+  static const Kernel kernel = best_kernel();
+  return kernel;
+}
+
+}  // namespace
+
+bool DenseLayer::is_narrow() const { return outputs_ < kNarrowest; }
+
+DenseLayer::DenseLayer(std::size_t outputs, std::size_t inputs, const std::vector<float>& weights,
+                       const std::vector<float>& bias, bool relu)
+    : outputs_(outputs),
+      inputs_(inputs),
+      relu_(relu),
+      weights_(is_narrow() ? PaddedRows(outputs, inputs)
+                           : PaddedRows(1, inputs * PaddedRows::padded(outputs))),
+      bias_(1, outputs) {
+  std::copy(bias.begin(), bias.end(), bias_.row(0));
+  const std::size_t panel = kernel().panel;
+  for (std::size_t output = 0; output < outputs; ++output) {
+    const float* row = weights.data() + output * inputs;
+    if (is_narrow()) {
+      std::copy(row, row + inputs, weights_.row(output));
+      continue;
+    }
+    float* column = weights_.row(0) + output / panel * panel * inputs + output % panel;
+    for (std::size_t k = 0; k < inputs; ++k) column[k * panel] = row[k];
+  }
+}
+
+void DenseLayer::forward(const PaddedRows& x, std::size_t rows, PaddedRows& y) const {
+  const Product product{x.row(0), x.stride(), weights_.row(0), weights_.stride(), bias_.row(0),
+                        inputs_,  outputs_,   relu_,           y.row(0),          y.stride()};
+  (is_narrow() ? kernel().narrow : kernel().wide)(product, rows);
+}
+
+}  // namespace pw
