@@ -21,7 +21,8 @@ fs::path own_library() {
   if (dladdr(reinterpret_cast<void*>(&program_folders), &info) == 0) return {};
   std::error_code error;
   const fs::path path = fs::canonical(info.dli_fname, error);
-  return error || path.extension() != ".so" ? fs::path() : path;
+  const bool is_library = path.filename().string().find(".so") != std::string::npos;
+  return is_library ? path : fs::path();
 }
 
 }  // namespace

@@ -76,22 +76,32 @@ PW_INLINE void multiply_tile(const Product& p, std::size_t row, std::size_t pane
   }
 }
 
+// Tiles of `kRows` rows from `first` on, as many as fit; returns the row behind them.
 template <int kWidth, int kRows>
-PW_INLINE void multiply_wide(const Product& p, std::size_t rows) {
+PW_INLINE std::size_t multiply_tiles(const Product& p, std::size_t first, std::size_t rows) {
   constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
   const std::size_t panels = (p.outputs + kPanelFloats - 1) / kPanelFloats;
-  const std::size_t whole_rows = rows / kRows * kRows;
-  for (std::size_t panel = 0; panel < panels; ++panel) {
-    for (std::size_t row = 0; row < whole_rows; row += kRows) {
-      multiply_tile<kWidth, kRows, 1>(p, row, panel);
+  const std::size_t end = first + (rows - first) / kRows * kRows;
+  for (std::size_t panel = 0; panel < panels;) {
+    // Single rows take two panels at once, for the sake of independent sums.
+    const bool two = kRows == 1 && panel + 2 <= panels;
+    for (std::size_t row = first; row < end; row += kRows) {
+      if (two) {
+        multiply_tile<kWidth, kRows, kRows == 1 ? 2 : 1>(p, row, panel);
+      } else {
+        multiply_tile<kWidth, kRows, 1>(p, row, panel);
+      }
     }
+    panel += two ? 2 : 1;
   }
-  // Single rows take two panels at once, for the sake of independent sums.
-  for (std::size_t row = whole_rows; row < rows; ++row) {
-    std::size_t panel = 0;
-    for (; panel + 2 <= panels; panel += 2) multiply_tile<kWidth, 1, 2>(p, row, panel);
-    if (panel < panels) multiply_tile<kWidth, 1, 1>(p, row, panel);
-  }
+  return end;
+}
+
+template <int kWidth, int kRows>
+PW_INLINE void multiply_wide(const Product& p, std::size_t rows) {
+  std::size_t row = multiply_tiles<kWidth, kRows>(p, 0, rows);
+  row = multiply_tiles<kWidth, 4>(p, row, rows);
+  multiply_tiles<kWidth, 1>(p, row, rows);
 }
 
 // Dot products.
