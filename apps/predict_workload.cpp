@@ -112,7 +112,8 @@ void write_results(const Arguments& arguments, const std::vector<Prediction>& pr
           ? PredictionDetail::published
           : (arguments.summary ? PredictionDetail::summary : PredictionDetail::iterations);
   for (const Prediction& prediction : predictions) {
-    const std::string json = prediction_json(prediction, detail);
+    const std::string json =
+        arguments.output || arguments.json ? prediction_json(prediction, detail) : std::string();
     if (arguments.output) {
       std::error_code ignored;
       const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output, ignored) ||

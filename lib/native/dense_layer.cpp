@@ -9,15 +9,11 @@
 #define PW_INLINE inline __attribute__((always_inline))
 
 namespace pw {
-namespace {
-
-// Layers with few outputs are dot products; their last panel would be mostly zeros.
-constexpr std::size_t kNarrowest = 8;
 
 constexpr int kVectorsPerPanel = 2;
 
 // The operands of one layer's products, in floats.
-struct Product {
+struct DenseProduct {
   const float* x;
   std::size_t x_stride;
   const float* weights;
@@ -30,6 +26,19 @@ struct Product {
   std::size_t y_stride;
 };
 
+struct DenseKernel {
+  std::size_t width;
+  void (*wide)(const DenseProduct&, std::size_t rows);    // panels of weights
+  void (*narrow)(const DenseProduct&, std::size_t rows);  // rows of weights
+
+  std::size_t panel() const { return width * kVectorsPerPanel; }  // outputs
+};
+
+namespace {
+
+// Layers with few outputs are dot products; their last panel would be mostly zeros.
+constexpr std::size_t kNarrowest = 8;
+
 template <int kWidth>
 struct Simd {
   typedef float Vector __attribute__((vector_size(kWidth * sizeof(float))));
@@ -37,7 +46,7 @@ struct Simd {
 
 // `kRows` rows times `kPanels` panels beside each other.
 template <int kWidth, int kRows, int kPanels>
-PW_INLINE void multiply_tile(const Product& p, std::size_t row, std::size_t panel) {
+PW_INLINE void multiply_tile(const DenseProduct& p, std::size_t row, std::size_t panel) {
   using Vector = typename Simd<kWidth>::Vector;
   constexpr int kVectors = kVectorsPerPanel * kPanels;
   constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
@@ -78,7 +87,7 @@ PW_INLINE void multiply_tile(const Product& p, std::size_t row, std::size_t pane
 
 // Tiles of `kRows` rows from `first` on, as many as fit; returns the row behind them.
 template <int kWidth, int kRows>
-PW_INLINE std::size_t multiply_tiles(const Product& p, std::size_t first, std::size_t rows) {
+PW_INLINE std::size_t multiply_tiles(const DenseProduct& p, std::size_t first, std::size_t rows) {
   constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
   const std::size_t panels = (p.outputs + kPanelFloats - 1) / kPanelFloats;
   const std::size_t end = first + (rows - first) / kRows * kRows;
@@ -98,7 +107,7 @@ PW_INLINE std::size_t multiply_tiles(const Product& p, std::size_t first, std::s
 }
 
 template <int kWidth, int kRows>
-PW_INLINE void multiply_wide(const Product& p, std::size_t rows) {
+PW_INLINE void multiply_wide(const DenseProduct& p, std::size_t rows) {
   std::size_t row = multiply_tiles<kWidth, kRows>(p, 0, rows);
   row = multiply_tiles<kWidth, 4>(p, row, rows);
   multiply_tiles<kWidth, 1>(p, row, rows);
@@ -106,7 +115,7 @@ PW_INLINE void multiply_wide(const Product& p, std::size_t rows) {
 
 // Dot products.
 template <int kWidth>
-PW_INLINE void multiply_narrow(const Product& p, std::size_t rows) {
+PW_INLINE void multiply_narrow(const DenseProduct& p, std::size_t rows) {
   using Vector = typename Simd<kWidth>::Vector;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t output = 0; output < p.outputs; ++output) {
@@ -128,60 +137,65 @@ PW_INLINE void multiply_narrow(const Product& p, std::size_t rows) {
   }
 }
 
-struct Kernel {
-  std::size_t panel;  // outputs
-  void (*wide)(const Product&, std::size_t rows);
-  void (*narrow)(const Product&, std::size_t rows);
-};
-
 // Rows per tile: as many sums as the registers hold beside the weights.
-void wide_4(const Product& p, std::size_t rows) { multiply_wide<4, 6>(p, rows); }
-void narrow_4(const Product& p, std::size_t rows) { multiply_narrow<4>(p, rows); }
+void wide_4(const DenseProduct& p, std::size_t rows) { multiply_wide<4, 6>(p, rows); }
+void narrow_4(const DenseProduct& p, std::size_t rows) { multiply_narrow<4>(p, rows); }
 
 #ifdef __x86_64__
-__attribute__((target("avx2,fma"))) void wide_8(const Product& p, std::size_t rows) {
+__attribute__((target("avx2,fma"))) void wide_8(const DenseProduct& p, std::size_t rows) {
   multiply_wide<8, 6>(p, rows);
 }
-__attribute__((target("avx2,fma"))) void narrow_8(const Product& p, std::size_t rows) {
+__attribute__((target("avx2,fma"))) void narrow_8(const DenseProduct& p, std::size_t rows) {
   multiply_narrow<8>(p, rows);
 }
-__attribute__((target("avx512f,fma"))) void wide_16(const Product& p, std::size_t rows) {
+__attribute__((target("avx512f,fma"))) void wide_16(const DenseProduct& p, std::size_t rows) {
   multiply_wide<16, 12>(p, rows);
 }
-__attribute__((target("avx512f,fma"))) void narrow_16(const Product& p, std::size_t rows) {
+__attribute__((target("avx512f,fma"))) void narrow_16(const DenseProduct& p, std::size_t rows) {
   multiply_narrow<16>(p, rows);
 }
 #endif
 
-Kernel best_kernel() {
+const std::vector<DenseKernel>& kernels() {
+  static const std::vector<DenseKernel> kernels = [] {
+    std::vector<DenseKernel> found;
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return {16 * kVectorsPerPanel, wide_16, narrow_16};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-    return {8 * kVectorsPerPanel, wide_8, narrow_8};
-  }
+    if (__builtin_cpu_supports("avx512f")) found.push_back({16, wide_16, narrow_16});
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+      found.push_back({8, wide_8, narrow_8});
+    }
 #endif
-  return {4 * kVectorsPerPanel, wide_4, narrow_4};
-}
-
-const Kernel& kernel() {
-  static const Kernel kernel = best_kernel();
-  return kernel;
+    found.push_back({4, wide_4, narrow_4});
+    return found;
+  }();
+  return kernels;
 }
 
 }  // namespace
 
+const std::vector<std::size_t>& DenseLayer::vector_widths() {
+  static const std::vector<std::size_t> widths = [] {
+    std::vector<std::size_t> found;
+    for (const DenseKernel& kernel : kernels()) found.push_back(kernel.width);
+    return found;
+  }();
+  return widths;
+}
+
 bool DenseLayer::is_narrow() const { return outputs_ < kNarrowest; }
 
 DenseLayer::DenseLayer(std::size_t outputs, std::size_t inputs, const std::vector<float>& weights,
-                       const std::vector<float>& bias, bool relu)
-    : outputs_(outputs),
+                       const std::vector<float>& bias, bool relu, std::size_t vector_width)
+    : kernel_(&*std::find_if(kernels().begin(), kernels().end(),
+                             [&](const DenseKernel& k) { return k.width == vector_width; })),
+      outputs_(outputs),
       inputs_(inputs),
       relu_(relu),
       weights_(is_narrow() ? PaddedRows(outputs, inputs)
                            : PaddedRows(1, inputs * PaddedRows::padded(outputs))),
       bias_(1, outputs) {
   std::copy(bias.begin(), bias.end(), bias_.row(0));
-  const std::size_t panel = kernel().panel;
+  const std::size_t panel = kernel_->panel();
   for (std::size_t output = 0; output < outputs; ++output) {
     const float* row = weights.data() + output * inputs;
     if (is_narrow()) {
@@ -194,9 +208,9 @@ DenseLayer::DenseLayer(std::size_t outputs, std::size_t inputs, const std::vecto
 }
 
 void DenseLayer::forward(const PaddedRows& x, std::size_t rows, PaddedRows& y) const {
-  const Product product{x.row(0), x.stride(), weights_.row(0), weights_.stride(), bias_.row(0),
-                        inputs_,  outputs_,   relu_,           y.row(0),          y.stride()};
-  (is_narrow() ? kernel().narrow : kernel().wide)(product, rows);
+  const DenseProduct product{x.row(0), x.stride(), weights_.row(0), weights_.stride(), bias_.row(0),
+                             inputs_,  outputs_,   relu_,           y.row(0),          y.stride()};
+  (is_narrow() ? kernel_->narrow : kernel_->wide)(product, rows);
 }
 
 }  // namespace pw

@@ -29,14 +29,19 @@ class PaddedRows {
   std::vector<Block> values_;
 };
 
+struct DenseKernel;
+
 // y = x W^T + b, then ReLU or not, in float32. The products of one row are summed in the order of
-// its inputs whatever the other rows are: a row's result does not depend on its batch. Uses the
-// widest vectors that the processor has, one thread.
+// its inputs whatever the other rows are: a row's result does not depend on its batch. One thread.
 class DenseLayer {
  public:
-  // `weights`: outputs x inputs, row-major. `bias`: outputs.
+  // Floats per vector of the kernels that this processor can run, the widest first.
+  static const std::vector<std::size_t>& vector_widths();
+
+  // `weights`: outputs x inputs, row-major. `bias`: outputs. `vector_width`: one of those above.
   DenseLayer(std::size_t outputs, std::size_t inputs, const std::vector<float>& weights,
-             const std::vector<float>& bias, bool relu);
+             const std::vector<float>& bias, bool relu,
+             std::size_t vector_width = vector_widths().front());
 
   std::size_t inputs() const { return inputs_; }
   std::size_t outputs() const { return outputs_; }
@@ -48,6 +53,7 @@ class DenseLayer {
  private:
   bool is_narrow() const;
 
+  const DenseKernel* kernel_;
   std::size_t outputs_;
   std::size_t inputs_;
   bool relu_;
