@@ -29,7 +29,6 @@ class Network {
   std::size_t members() const { return members_.size(); }
   // Which output the module's forward() gives.
   std::size_t main_output() const { return main_output_; }
-  bool has_quantiles() const { return calibration_.has_value(); }
 
   // `features`: rows x inputs(), row-major. Returns rows x outputs().
   std::vector<float> evaluate(const std::vector<float>& features) const;
@@ -54,6 +53,7 @@ class Network {
     float low = 0, high = 0;
   };
 
+  // Reading: network_reader.cpp.
   void read_output(const ScriptModule& module);
   void read_quantiles(const ScriptModule& module, const ScriptExprPtr& forward);
   void read_calibration(const ScriptModule& module, const ScriptExprPtr& shift);
@@ -64,7 +64,7 @@ class Network {
   ScriptExprPtr read_layers(const ScriptModule& module, ScriptExprPtr output);
   void check_shapes() const;
 
-  // Evaluation of rows that fit the buffers.
+  // Evaluation: network.cpp.
   class Buffers;
   void load_inputs(const float* features, std::size_t rows, PaddedRows& x) const;
   const PaddedRows& run_member(const Member& member, std::size_t rows, Buffers& buffers) const;
