@@ -10,7 +10,7 @@
 
 namespace pw {
 
-constexpr int kVectorsPerPanel = 2;
+constexpr std::size_t kVectorsPerPanel = 2;
 
 // The operands of one layer's products, in floats.
 struct DenseProduct {
@@ -39,44 +39,44 @@ namespace {
 // Layers with few outputs are dot products; their last panel would be mostly zeros.
 constexpr std::size_t kNarrowest = 8;
 
-template <int kWidth>
+template <std::size_t kWidth>
 struct Simd {
   typedef float Vector __attribute__((vector_size(kWidth * sizeof(float))));
 };
 
 // `kRows` rows times `kPanels` panels beside each other.
-template <int kWidth, int kRows, int kPanels>
+template <std::size_t kWidth, std::size_t kRows, std::size_t kPanels>
 PW_INLINE void multiply_tile(const DenseProduct& p, std::size_t row, std::size_t panel) {
   using Vector = typename Simd<kWidth>::Vector;
-  constexpr int kVectors = kVectorsPerPanel * kPanels;
+  constexpr std::size_t kVectors = kVectorsPerPanel * kPanels;
   constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
   const float* x = p.x + row * p.x_stride;
   const float* weights = p.weights + panel * kPanelFloats * p.inputs;
   Vector sum[kRows][kVectors];
 #pragma GCC unroll 16
-  for (int v = 0; v < kVectors; ++v) {
+  for (std::size_t v = 0; v < kVectors; ++v) {
     std::memcpy(&sum[0][v], p.bias + panel * kPanelFloats + v * kWidth, sizeof(Vector));
 #pragma GCC unroll 16
-    for (int r = 1; r < kRows; ++r) sum[r][v] = sum[0][v];
+    for (std::size_t r = 1; r < kRows; ++r) sum[r][v] = sum[0][v];
   }
   for (std::size_t k = 0; k < p.inputs; ++k) {
     Vector w[kVectors];
 #pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t in_panel = k * kPanelFloats + (v % kVectorsPerPanel) * kWidth;
       const std::size_t before = (v / kVectorsPerPanel) * kPanelFloats * p.inputs;
       std::memcpy(&w[v], weights + before + in_panel, sizeof(Vector));
     }
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) {
+    for (std::size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v) sum[r][v] += x[r * p.x_stride + k] * w[v];
+      for (std::size_t v = 0; v < kVectors; ++v) sum[r][v] += x[r * p.x_stride + k] * w[v];
     }
   }
 #pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r) {
+  for (std::size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
+    for (std::size_t v = 0; v < kVectors; ++v) {
       // Written so that a NaN stays one.
       if (p.relu) sum[r][v] = sum[r][v] < 0 ? Vector{} : sum[r][v];
       float* y = p.y + (row + r) * p.y_stride + panel * kPanelFloats + v * kWidth;
@@ -86,7 +86,7 @@ PW_INLINE void multiply_tile(const DenseProduct& p, std::size_t row, std::size_t
 }
 
 // Tiles of `kRows` rows from `first` on, as many as fit; returns the row behind them.
-template <int kWidth, int kRows>
+template <std::size_t kWidth, std::size_t kRows>
 PW_INLINE std::size_t multiply_tiles(const DenseProduct& p, std::size_t first, std::size_t rows) {
   constexpr std::size_t kPanelFloats = kWidth * kVectorsPerPanel;
   const std::size_t panels = (p.outputs + kPanelFloats - 1) / kPanelFloats;
@@ -106,7 +106,7 @@ PW_INLINE std::size_t multiply_tiles(const DenseProduct& p, std::size_t first, s
   return end;
 }
 
-template <int kWidth, int kRows>
+template <std::size_t kWidth, std::size_t kRows>
 PW_INLINE void multiply_wide(const DenseProduct& p, std::size_t rows) {
   std::size_t row = multiply_tiles<kWidth, kRows>(p, 0, rows);
   row = multiply_tiles<kWidth, 4>(p, row, rows);
@@ -114,7 +114,7 @@ PW_INLINE void multiply_wide(const DenseProduct& p, std::size_t rows) {
 }
 
 // Dot products.
-template <int kWidth>
+template <std::size_t kWidth>
 PW_INLINE void multiply_narrow(const DenseProduct& p, std::size_t rows) {
   using Vector = typename Simd<kWidth>::Vector;
   for (std::size_t row = 0; row < rows; ++row) {
@@ -130,7 +130,7 @@ PW_INLINE void multiply_narrow(const DenseProduct& p, std::size_t rows) {
         sum += a * b;
       }
       float total = p.bias[output];
-      for (int i = 0; i < kWidth; ++i) total += sum[i];
+      for (std::size_t i = 0; i < kWidth; ++i) total += sum[i];
       for (; k < p.inputs; ++k) total += x[k] * weights[k];
       p.y[row * p.y_stride + output] = p.relu && total < 0 ? 0 : total;
     }
