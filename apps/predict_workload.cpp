@@ -16,6 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kAllGpus[] = "all";
+
 struct Arguments {
   std::optional<fs::path> workload_file;
   WorkloadArguments workload;
@@ -110,7 +112,8 @@ void write_results(const Arguments& arguments, const std::vector<Prediction>& pr
           ? PredictionDetail::published
           : (arguments.summary ? PredictionDetail::summary : PredictionDetail::iterations);
   for (const Prediction& prediction : predictions) {
-    const std::string json = prediction_json(prediction, detail);
+    const std::string json =
+        arguments.output || arguments.json ? prediction_json(prediction, detail) : std::string();
     if (arguments.output) {
       std::error_code ignored;
       const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output, ignored) ||
@@ -127,10 +130,14 @@ void write_results(const Arguments& arguments, const std::vector<Prediction>& pr
 int predict(const Arguments& arguments) {
   const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
   std::vector<const HardwareSpec*> gpus;
+  const auto add = [&](const HardwareSpec& gpu) {
+    if (std::find(gpus.begin(), gpus.end(), &gpu) == gpus.end()) gpus.push_back(&gpu);
+  };
   for (const std::string& name : arguments.predictor.hardware) {
-    const HardwareSpec* gpu = &catalog.get(name);
-    if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) {
-      gpus.push_back(gpu);
+    if (name == kAllGpus) {
+      for (const HardwareSpec& gpu : catalog.all()) add(gpu);
+    } else {
+      add(catalog.get(name));
     }
   }
   if (arguments.json && gpus.size() > 1) {
@@ -149,10 +156,11 @@ int predict(const Arguments& arguments) {
     collectives = load_collectives(arguments.predictor);
   }
   const std::optional<EngineProfile> engine = engine_profile(arguments);
+  const WorkloadPlan plan(workload);
   std::vector<Prediction> predictions;
   for (const HardwareSpec* gpu : gpus) {
     const OperatorPredictor predictor(*gpu, models, predictor_options(arguments.predictor));
-    Prediction prediction = predict_workload(workload, predictor, collectives.catalog, engine);
+    Prediction prediction = plan.predict(predictor, collectives.catalog, engine);
     add_provenance(prediction, arguments, families, models, collectives.provenance);
     predictions.push_back(std::move(prediction));
   }
@@ -177,10 +185,11 @@ void add_predict_workload(CLI::App& app, Action& action) {
   CLI::Option* file = app.add_option("--workload", arguments->workload_file,
                                      "Workload file, from pw-workload or published")
                           ->option_text("FILE");
-  CLI::Option* hardware = app.add_option("--hardware", arguments->predictor.hardware,
-                                         "GPU by short or full name; several separated by commas")
-                              ->delimiter(',')
-                              ->option_text("GPU");
+  CLI::Option* hardware =
+      app.add_option("--hardware", arguments->predictor.hardware,
+                     "GPU by short or full name; several separated by commas, or all")
+          ->delimiter(',')
+          ->option_text("GPU");
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
       ->option_text("PATH");

@@ -5,7 +5,6 @@
 
 #include "io/files.h"
 #include "io/sha256.h"
-#include "pw/checkpoint.h"
 #include "pw/data_paths.h"
 
 namespace pw {
@@ -32,27 +31,8 @@ std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& argu
   return files;
 }
 
-// The names of ModelSet that answer for a family.
-std::vector<std::string> names_of(const std::string& family) {
-  if (family == AttentionConfig::kName) {
-    return {family, family + "_ragged", family + "_paged"};
-  }
-  return {family};
-}
-
-std::string name_of(const ModelRecord& record) {
-  return record.operator_name +
-         (record.attention_layout.empty() ? "" : "_" + record.attention_layout);
-}
-
-LoadedModel load_model(const std::string& name, const fs::path& path) {
-  LoadedModel loaded{load_checkpoint(path), path.filename().string(), sha256_hex(read_file(path))};
-  const std::string trained_for = name_of(loaded.model->record());
-  if (trained_for != name) {
-    throw DataError(path.string() + " is a model of '" + trained_for + "', expected '" + name +
-                    "'");
-  }
-  return loaded;
+fs::path checkpoint_folder(const PredictorArguments& arguments) {
+  return find_data_folder("checkpoints", arguments.checkpoint_folder);
 }
 
 }  // namespace
@@ -73,6 +53,15 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
                  "CSV of profiled GEMM launches whose nearest row lends its tile; without it tiles "
                  "are selected analytically")
       ->option_text("FILE")
+      ->group("Models and data");
+  app.add_option_function<std::string>(
+         "--runtime",
+         [&arguments](const std::string& name) { arguments.runtime = parse_network_engine(name); },
+         "What evaluates the networks: auto (default), native, or torch, the slower reference; "
+         "auto "
+         "loads LibTorch only for networks that pw-train does not write")
+      ->check(CLI::IsMember({"auto", "native", "torch"}))
+      ->option_text("auto|native|torch")
       ->group("Models and data");
   const std::map<std::string, PredictionMethod> methods{{"learned", PredictionMethod::learned},
                                                         {"roofline", PredictionMethod::roofline},
@@ -97,30 +86,18 @@ HardwareCatalog hardware_catalog(const PredictorArguments& arguments) {
 
 ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
                      bool optional) {
-  ModelSet models;
   if (arguments.method != PredictionMethod::learned) {
-    return models;
+    return {};
   }
-  const std::map<std::string, fs::path> given = given_checkpoints(arguments);
+  const ModelFiles files{checkpoint_folder(arguments), given_checkpoints(arguments)};
+  ModelSet models = load_models(files, families, arguments.runtime);
   for (const std::string& family : families) {
-    bool found = false;
-    for (const std::string& name : names_of(family)) {
-      const auto file = given.find(name);
-      if (file == given.end() && given.count(family) != 0) {
-        continue;  // the user's model of the whole family wins over the folder's special ones
-      }
-      const fs::path path =
-          file != given.end()
-              ? file->second
-              : find_data_folder("checkpoints", arguments.checkpoint_folder) / (name + ".pt");
-      if (file != given.end() || fs::exists(path)) {
-        models[name] = load_model(name, path);
-        found = true;
-      }
-    }
+    const std::vector<std::string> names = model_names_of(family);
+    const bool found = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return models.count(name) != 0;
+    });
     if (!found && !optional && !has_analytic_form(family)) {
-      throw DataError("no model for operator '" + family + "' in " +
-                      find_data_folder("checkpoints", arguments.checkpoint_folder).string() +
+      throw DataError("no model for operator '" + family + "' in " + files.folder.string() +
                       "; train one with pw-train, or give --checkpoint " + family +
                       "=FILE or --checkpoints FOLDER");
     }
@@ -132,8 +109,7 @@ OperatorPredictorOptions predictor_options(const PredictorArguments& arguments) 
   OperatorPredictorOptions options;
   options.method = arguments.method;
   if (arguments.method == PredictionMethod::linear) {
-    options.linear_models = read_linear_models(
-        find_data_folder("checkpoints", arguments.checkpoint_folder) / "linear.json");
+    options.linear_models = read_linear_models(checkpoint_folder(arguments) / "linear.json");
   }
   if (arguments.gemm_table) {
     options.gemm_tiles = TileTable::read(*arguments.gemm_table);
@@ -143,10 +119,8 @@ OperatorPredictorOptions predictor_options(const PredictorArguments& arguments) 
 }
 
 LoadedCollectives load_collectives(const PredictorArguments& arguments) {
-  const fs::path path =
-      arguments.collectives
-          ? *arguments.collectives
-          : find_data_folder("checkpoints", arguments.checkpoint_folder) / "collectives.json";
+  const fs::path path = arguments.collectives ? *arguments.collectives
+                                              : checkpoint_folder(arguments) / "collectives.json";
   const WorkerRules rules =
       arguments.published_rules ? WorkerRules::published : WorkerRules::scaled;
   return {CollectiveCatalog::read(path, rules), file_provenance(path)};

@@ -10,7 +10,7 @@
 
 #include "pw/collective.h"
 #include "pw/hardware_catalog.h"
-#include "pw/operator_predictor.h"
+#include "pw/model_loader.h"
 
 namespace pw {
 
@@ -23,6 +23,7 @@ struct PredictorArguments {
   std::optional<std::filesystem::path> collectives;
   std::optional<std::filesystem::path> gemm_table;
   PredictionMethod method = PredictionMethod::learned;
+  NetworkEngine runtime = NetworkEngine::automatic;
   bool published_rules = false;
 };
 

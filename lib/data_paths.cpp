@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "comma_list.h"
+#include "program_location.h"
 #include "pw/fields.h"
 
 namespace pw {
@@ -29,24 +30,13 @@ std::optional<fs::path> folder_from_environment(const char* variable) {
   return fs::path(value);
 }
 
-// bin/pw-predict lies in the install prefix or in a build folder; empty when the system does not
-// tell.
-std::optional<fs::path> install_prefix() {
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (error) return std::nullopt;
-  return executable.parent_path().parent_path();
-}
-
-}  // namespace
-
-namespace {
-
-// $PW_HOME, the install prefix and the source tree, as far as they are known.
+// $PW_HOME, the install prefixes and the source tree, as far as they are known.
 std::vector<fs::path> data_places() {
   std::vector<fs::path> places;
   if (const auto home = folder_from_environment("PW_HOME")) places.push_back(*home);
-  if (const auto prefix = install_prefix()) places.push_back(*prefix / PW_INSTALL_DATADIR / "pw");
+  for (const fs::path& prefix : install_prefixes()) {
+    places.push_back(prefix / PW_INSTALL_DATADIR / "pw");
+  }
   places.push_back(PW_SOURCE_DIR);
   return places;
 }

@@ -93,6 +93,38 @@ OperatorPredictor::OperatorPredictor(HardwareSpec hardware, ModelSet models,
                                      OperatorPredictorOptions options)
     : hardware_(std::move(hardware)), models_(std::move(models)), options_(std::move(options)) {
   check(hardware_);
+  find_answers();
+}
+
+void OperatorPredictor::find_answers() {
+  const auto answer = [&](const OperatorConfig& config) {
+    Answer found;
+    for (const std::string& name : model_names(config)) {
+      const auto loaded = models_.find(name);
+      if (loaded == models_.end()) continue;
+      found.name = name;
+      found.model = loaded->second.model.get();
+      found.columns = feature_columns(found.model->record(), loaded->second.file);
+      break;
+    }
+    answers_.push_back(std::move(found));
+  };
+  answer(GemmConfig{});
+  answer(Fp8GemmConfig{});
+  AttentionConfig attention;
+  answer(attention);
+  answer(RmsNormConfig{});
+  answer(SiluMulConfig{});
+  answer(MoeConfig{});
+  static_assert(std::variant_size_v<OperatorConfig> == 6, "the order above is that of the variant");
+  attention.layout = KvLayout::paged;
+  answer(attention);
+}
+
+const OperatorPredictor::Answer& OperatorPredictor::answer_for(const OperatorConfig& config) const {
+  const auto* attention = std::get_if<AttentionConfig>(&config);
+  const bool paged = attention != nullptr && attention->layout == KvLayout::paged;
+  return paged ? answers_.back() : answers_[config.index()];
 }
 
 OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const {
@@ -106,21 +138,11 @@ OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const 
 }
 
 std::string OperatorPredictor::model_name(const OperatorConfig& config) const {
-  for (std::string& name : model_names(config)) {
-    if (models_.count(name) != 0) {
-      return std::move(name);
-    }
-  }
-  return {};
-}
-
-const OperatorModel* OperatorPredictor::model_for(const OperatorConfig& config) const {
-  const auto found = models_.find(model_name(config));
-  return found == models_.end() ? nullptr : found->second.model.get();
+  return answer_for(config).name;
 }
 
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {
-  const OperatorModel* model = model_for(config);
+  const OperatorModel* model = answer_for(config).model;
   return analyze_operator(with_tile(config), hardware_,
                           model == nullptr ? AnalysisOptions{} : model->record().analysis);
 }
@@ -136,7 +158,7 @@ std::vector<OperatorPrediction> OperatorPredictor::predict(
   }
   std::map<const OperatorModel*, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    if (const OperatorModel* model = model_for(configs[i])) {
+    if (const OperatorModel* model = answer_for(configs[i]).model) {
       members[model].push_back(i);
     } else if (const std::optional<double> us = analytic_us(configs[i], hardware_)) {
       results[i].duration_us = *us;
@@ -147,7 +169,7 @@ std::vector<OperatorPrediction> OperatorPredictor::predict(
     }
   }
   for (const auto& [model, indices] : members) {
-    predict_with(*model, configs, indices, results);
+    predict_with(answer_for(configs[indices.front()]), configs, indices, results);
   }
   return results;
 }
@@ -165,12 +187,12 @@ double OperatorPredictor::baseline_us(const OperatorConfig& config) const {
   return model->second.duration_us(limits);
 }
 
-void OperatorPredictor::predict_with(const OperatorModel& model,
+void OperatorPredictor::predict_with(const Answer& answer,
                                      const std::vector<OperatorConfig>& configs,
                                      const std::vector<std::size_t>& members,
                                      std::vector<OperatorPrediction>& results) const {
-  const ModelRecord& record = model.record();
-  const std::vector<std::size_t> columns = feature_columns(record, record.operator_name);
+  const ModelRecord& record = answer.model->record();
+  const std::vector<std::size_t>& columns = answer.columns;
   std::vector<float> inputs;
   std::vector<double> reference_us;
   inputs.reserve(members.size() * columns.size());
@@ -182,7 +204,7 @@ void OperatorPredictor::predict_with(const OperatorModel& model,
       inputs.push_back(static_cast<float>(input.features[column]));
     }
   }
-  const std::vector<float> outputs = model.evaluate(inputs);
+  const std::vector<float> outputs = answer.model->evaluate(inputs);
   for (std::size_t row = 0; row < members.size(); ++row) {
     const OperatorConfig& config = configs[members[row]];
     OperatorPrediction& result = results[members[row]];
@@ -198,7 +220,7 @@ void OperatorPredictor::predict_with(const OperatorModel& model,
 }
 
 bool OperatorPredictor::is_unseen_gpu(const OperatorConfig& config) const {
-  const OperatorModel* model = model_for(config);
+  const OperatorModel* model = answer_for(config).model;
   if (model == nullptr) {
     return false;
   }
@@ -209,7 +231,7 @@ bool OperatorPredictor::is_unseen_gpu(const OperatorConfig& config) const {
 }
 
 std::optional<double> OperatorPredictor::output_quantile(const OperatorConfig& config) const {
-  const OperatorModel* model = model_for(config);
+  const OperatorModel* model = answer_for(config).model;
   return model == nullptr ? std::nullopt : model->record().output_quantile;
 }
 

@@ -32,7 +32,7 @@ class DistinctOperators {
     return numbers;
   }
   static void append(std::vector<std::int64_t>& key, const GemmConfig& c) {
-    key.insert(key.end(), {c.m, c.n, c.k});
+    key.insert(key.end(), {c.m, c.n, c.k, static_cast<std::int64_t>(c.weight_copies)});
     if (c.tile) {
       key.insert(key.end(), {c.tile->m, c.tile->n, c.tile->k, c.tile->cta_count, c.tile->split_k});
     }
@@ -42,7 +42,7 @@ class DistinctOperators {
   }
   static void append(std::vector<std::int64_t>& key, const AttentionConfig& c) {
     key.insert(key.end(), {static_cast<std::int64_t>(c.kernel), static_cast<std::int64_t>(c.layout),
-                           c.query_heads, c.kv_heads, c.head_dim, c.causal});
+                           c.query_heads, c.kv_heads, c.head_dim, c.causal, c.cold_kv});
     key.insert(key.end(), c.q_lengths.begin(), c.q_lengths.end());
     key.insert(key.end(), c.kv_lengths.begin(), c.kv_lengths.end());
   }
@@ -60,41 +60,6 @@ class DistinctOperators {
   std::map<std::vector<std::int64_t>, std::size_t> index_;
   std::vector<OperatorConfig> configs_;
 };
-
-// One summand of an iteration before its duration is known.
-struct Planned {
-  OperatorTime time;
-  std::size_t distinct = 0;  // index into DistinctOperators, unless communication
-};
-
-std::vector<std::vector<Planned>> plan(const Workload& workload, DistinctOperators& distinct) {
-  std::vector<std::vector<Planned>> iterations;
-  for (const Iteration& iteration : workload.iterations) {
-    std::vector<Planned> planned;
-    const auto add = [&](OperatorGroup group, const std::string& name, const auto& entry) {
-      Planned summand;
-      summand.time.group = group;
-      summand.time.name = name;
-      summand.time.count = entry.count;
-      summand.distinct = distinct.index(entry.config);
-      planned.push_back(std::move(summand));
-    };
-    for (const GemmEntry& entry : iteration.gemms) {
-      add(OperatorGroup::gemm, entry.name, entry);
-    }
-    for (const AttentionEntry& entry : iteration.attention) {
-      add(OperatorGroup::attention, "attention", entry);
-    }
-    for (const RmsNormEntry& entry : iteration.rmsnorm) {
-      add(OperatorGroup::rmsnorm, "rmsnorm", entry);
-    }
-    for (const SiluMulEntry& entry : iteration.silu_mul) {
-      add(OperatorGroup::siluandmul, "siluandmul", entry);
-    }
-    iterations.push_back(std::move(planned));
-  }
-  return iterations;
-}
 
 class Notes {
  public:
@@ -265,9 +230,51 @@ std::vector<OperatorSum> operator_sums(const Prediction& prediction) {
   return sums;
 }
 
-Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
-                            const CollectiveCatalog& collectives,
-                            const std::optional<EngineProfile>& engine) {
+struct WorkloadPlan::Operators {
+  // One summand of an iteration.
+  struct Summand {
+    OperatorGroup group = OperatorGroup::gemm;
+    const std::string* name = nullptr;
+    std::int64_t count = 0;
+    std::size_t distinct = 0;  // index into the distinct operators
+  };
+  DistinctOperators distinct;
+  std::vector<std::vector<Summand>> iterations;
+
+  void add(const Iteration& iteration) {
+    static const std::string kAttention = "attention", kRmsNorm = "rmsnorm",
+                             kSiluMul = "siluandmul";
+    std::vector<Summand>& summands = iterations.emplace_back();
+    const auto append = [&](OperatorGroup group, const std::string& name, const auto& entry) {
+      summands.push_back({group, &name, entry.count, distinct.index(entry.config)});
+    };
+    for (const GemmEntry& entry : iteration.gemms) append(OperatorGroup::gemm, entry.name, entry);
+    for (const AttentionEntry& entry : iteration.attention) {
+      append(OperatorGroup::attention, kAttention, entry);
+    }
+    for (const RmsNormEntry& entry : iteration.rmsnorm) {
+      append(OperatorGroup::rmsnorm, kRmsNorm, entry);
+    }
+    for (const SiluMulEntry& entry : iteration.silu_mul) {
+      append(OperatorGroup::siluandmul, kSiluMul, entry);
+    }
+  }
+};
+
+WorkloadPlan::WorkloadPlan(const Workload& workload) : workload_(&workload) {
+  auto operators = std::make_unique<Operators>();
+  for (const Iteration& iteration : workload.iterations) operators->add(iteration);
+  operators_ = std::move(operators);
+}
+
+WorkloadPlan::~WorkloadPlan() = default;
+WorkloadPlan::WorkloadPlan(WorkloadPlan&&) noexcept = default;
+WorkloadPlan& WorkloadPlan::operator=(WorkloadPlan&&) noexcept = default;
+
+Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
+                                 const CollectiveCatalog& collectives,
+                                 const std::optional<EngineProfile>& engine) const {
+  const Workload& workload = *workload_;
   const HardwareSpec& hardware = predictor.hardware();
   Prediction result;
   result.hardware = hardware;
@@ -280,9 +287,8 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   result.memory = memory_footprint(workload);
   result.engine = engine ? engine->name : "";
 
-  DistinctOperators distinct;
-  std::vector<std::vector<Planned>> planned = plan(workload, distinct);
-  const std::vector<OperatorPrediction> predictions = predictor.predict(distinct.configs());
+  const std::vector<OperatorConfig>& configs = operators_->distinct.configs();
+  const std::vector<OperatorPrediction> predictions = predictor.predict(configs);
 
   Notes notes;
   for (const std::string& note : workload.notes) {
@@ -290,16 +296,16 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   }
   note_memory(result, notes);
   note_foreign_kernel(workload, hardware, notes);
-  note_models(distinct.configs(), predictor, notes);
-  note_violations(distinct.configs(), predictions, notes);
-  note_quantiles(distinct.configs(), predictor, notes);
+  note_models(configs, predictor, notes);
+  note_violations(configs, predictions, notes);
+  note_quantiles(configs, predictor, notes);
 
   for (std::size_t i = 0; i < workload.iterations.size(); ++i) {
     const Iteration& iteration = workload.iterations[i];
     IterationTime time{iteration.number, iteration.phase, {}, 0};
-    for (Planned& operation : planned[i]) {
-      operation.time.single_us = predictions[operation.distinct].duration_us;
-      time.operators.push_back(std::move(operation.time));
+    for (const Operators::Summand& summand : operators_->iterations[i]) {
+      time.operators.push_back(
+          {summand.group, *summand.name, predictions[summand.distinct].duration_us, summand.count});
     }
     for (const CommunicationEntry& entry : iteration.communication) {
       const CollectiveEstimate estimate =
@@ -331,6 +337,12 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   result.summary = summarize(result.iterations);
   result.notes = notes.take();
   return result;
+}
+
+Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
+                            const CollectiveCatalog& collectives,
+                            const std::optional<EngineProfile>& engine) {
+  return WorkloadPlan(workload).predict(predictor, collectives, engine);
 }
 
 }  // namespace pw

@@ -1,8 +1,9 @@
 #include "io/json_file.h"
 
+#include <cstddef>
+#include <iterator>
 #include <limits>
 #include <set>
-#include <sstream>
 
 #include "io/files.h"
 #include "io/text.h"
@@ -10,14 +11,38 @@
 namespace pw {
 namespace {
 
+// Reads a text and notes how far it has come.
+class NotingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  NotingIterator(const char* at, const char** noted) : at_(at), noted_(noted) {}
+  const char& operator*() const { return *at_; }
+  NotingIterator& operator++() {
+    *noted_ = ++at_;
+    return *this;
+  }
+  bool operator==(const NotingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const NotingIterator& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  const char** noted_;
+};
+
 // Knows how far the parser has read, which nlohmann tells in exceptions only, and refuses a key
 // that its object has already.
 class KeyCheck {
  public:
   KeyCheck(std::string_view text, std::string origin)
-      : text_(text), origin_(std::move(origin)), stream_(std::string(text)) {}
+      : text_(text), origin_(std::move(origin)), read_(text.data()) {}
 
-  std::istream& stream() { return stream_; }
+  NotingIterator begin() { return {text_.data(), &read_}; }
+  NotingIterator end() { return {text_.data() + text_.size(), &read_}; }
 
   bool operator()(int, Json::parse_event_t event, const Json& parsed) {
     if (event == Json::parse_event_t::object_start) keys_.emplace_back();
@@ -29,15 +54,15 @@ class KeyCheck {
   }
 
   [[noreturn]] void fail(const std::string& reason) {
-    const auto read = stream_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in);
-    const std::size_t last = read > 0 ? static_cast<std::size_t>(read) - 1 : 0;
+    const auto read = static_cast<std::size_t>(read_ - text_.data());
+    const std::size_t last = read > 0 ? read - 1 : 0;
     throw DataError(origin_ + ":" + std::to_string(line_at(text_, last)) + ": " + reason);
   }
 
  private:
   std::string_view text_;
   std::string origin_;
-  std::istringstream stream_;
+  const char* read_;                         // behind the last character that was read
   std::vector<std::set<std::string>> keys_;  // of the objects that are open
 };
 
@@ -85,7 +110,7 @@ Json read_json(const std::filesystem::path& path) {
 Json parse_json(std::string_view text, const std::string& origin) {
   KeyCheck check(checked_text(text, origin), origin);
   try {
-    return Json::parse(check.stream(), std::ref(check));
+    return Json::parse(check.begin(), check.end(), std::ref(check));
   } catch (const Json::exception& error) {
     check.fail(short_reason(error.what()));
   }

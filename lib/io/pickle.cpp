@@ -22,10 +22,13 @@ constexpr std::pair<std::string_view, Value::Global> kGlobals[] = {
     {"torch FloatStorage", Value::Global::kFloatStorage},
     {"torch LongStorage", Value::Global::kLongStorage}};
 
+constexpr std::string_view kScriptNamespace = "__torch__";
+
 class Unpickler {
  public:
-  Unpickler(std::string_view bytes, const std::string& origin, std::deque<Value>& values)
-      : rest_(bytes), origin_(origin), values_(values) {}
+  Unpickler(std::string_view bytes, const std::string& origin, PickleContent content,
+            std::deque<Value>& values)
+      : rest_(bytes), origin_(origin), content_(content), values_(values) {}
 
   const Value* run() {
     constexpr int kProtocol = 0x80;
@@ -119,17 +122,17 @@ class Unpickler {
   bool call(char opcode) {
     switch (opcode) {
       case 'c':  // GLOBAL
-        return push(take_global());
+        return push_global();
       case 'Q':  // BINPERSID
         return push(storage(pop<Value::Tuple>()));
       case 'R': {  // REDUCE
         const auto arguments = pop<Value::Tuple>();
         return reduce(pop<Value::Global>(), arguments);
       }
-      case 'b':  // BUILD: attributes such as _metadata, of no use here
-        pop<Value::Dict>();
-        part<Value::Dict>(&top());
-        return true;
+      case '\x81':  // NEWOBJ
+        return new_object(pop<Value::Tuple>());
+      case 'b':  // BUILD
+        return set_attributes(pop<Value::Dict>());
       default:
         return false;
     }
@@ -166,11 +169,16 @@ class Unpickler {
     return line;
   }
 
-  Value::Global take_global() {
+  bool push_global() {
     const std::string module = take_line();
-    const std::string name = module + " " + take_line();
+    const std::string member = take_line();
+    const std::string name = module + " " + member;
     for (const auto& [known, global] : kGlobals) {
-      if (name == known) return global;
+      if (name == known) return push(Value::Global(global));
+    }
+    const bool is_script = module.substr(0, module.find('.')) == kScriptNamespace;
+    if (is_script && content_ == PickleContent::script_module) {
+      return push(Value::Class{module + "." + member});
     }
     fail("it asks for Python's " + shown(name) + ", which a state dict does not need");
   }
@@ -256,6 +264,20 @@ class Unpickler {
             part<std::int64_t>(id.items[4])};
   }
 
+  bool new_object(const Value::Tuple& arguments) {
+    require_size(arguments, 0);
+    return push(Value::Object{pop<Value::Class>().name, {}});
+  }
+
+  bool set_attributes(Value::Dict attributes) {
+    if (auto* object = std::get_if<Value::Object>(&top().data)) {
+      object->attributes = std::move(attributes);
+    } else {
+      part<Value::Dict>(&top());  // attributes such as _metadata, of no use here
+    }
+    return true;
+  }
+
   bool reduce(Value::Global function, const Value::Tuple& arguments) {
     if (function == Value::Global::kOrderedDict) {
       require_size(arguments, 0);
@@ -282,6 +304,7 @@ class Unpickler {
 
   std::string_view rest_;
   const std::string& origin_;
+  PickleContent content_;
   std::deque<Value>& values_;
   std::vector<Value*> stack_;
   std::vector<std::size_t> marks_;  // sizes of the stack at each MARK that is open
@@ -298,8 +321,8 @@ const PickleValue* PickleValue::Dict::find(std::string_view key) const {
   return nullptr;
 }
 
-Pickle::Pickle(std::string_view bytes, const std::string& origin) {
-  root_ = Unpickler(bytes, origin, values_).run();
+Pickle::Pickle(std::string_view bytes, const std::string& origin, PickleContent content) {
+  root_ = Unpickler(bytes, origin, content, values_).run();
 }
 
 }  // namespace pw

@@ -36,6 +36,14 @@ struct PickleValue {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides;
   };
+  // A class of TorchScript code, "__torch__.RatioNet", and an object of it.
+  struct Class {
+    std::string name;
+  };
+  struct Object {
+    std::string class_name;
+    Dict attributes;
+  };
 
   template <class Type>
   const Type* as() const {
@@ -43,8 +51,13 @@ struct PickleValue {
   }
 
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Tuple, List, Dict, Global,
-               Storage, Tensor>
+               Storage, Tensor, Class, Object>
       data;
+};
+
+enum class PickleContent {
+  state_dict,
+  script_module,  // also objects of TorchScript classes
 };
 
 // The values that a pickle describes. Nothing of it is run: the globals above are the only ones
@@ -52,8 +65,9 @@ struct PickleValue {
 class Pickle {
  public:
   // `origin` names the pickle in messages. Throws DataError for a damaged pickle and for opcodes
-  // and globals that a plain state dict does not need.
-  Pickle(std::string_view bytes, const std::string& origin);
+  // and globals that its content does not need.
+  Pickle(std::string_view bytes, const std::string& origin,
+         PickleContent content = PickleContent::state_dict);
   Pickle(const Pickle&) = delete;
   Pickle& operator=(const Pickle&) = delete;
 

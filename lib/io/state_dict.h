@@ -5,16 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "io/pickle_tensor.h"
 
 namespace pw {
-
-// A tensor of a PyTorch checkpoint, row-major. Integer tensors (num_batches_tracked) hold their
-// values as doubles too.
-struct StateTensor {
-  std::vector<std::int64_t> shape;  // empty for a scalar
-  std::vector<double> values;
-};
 
 // What the original's torch.save wrote: spec/analytical.md, "Checkpoint file (.pth)".
 struct StateDict {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <zlib.h>
+
 #include "io/little_endian.h"
 #include "pw/fields.h"
 
@@ -73,6 +75,36 @@ std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
+// The value whose name is `<top folder>/<suffix>`.
+template <class Value>
+const Value* find(const std::map<std::string, Value>& members, std::string_view suffix) {
+  for (const auto& [name, value] : members) {
+    const std::size_t slash = name.find('/');
+    if (slash != std::string::npos && name.compare(slash + 1, std::string::npos, suffix) == 0) {
+      return &value;
+    }
+  }
+  return nullptr;
+}
+
+// RFC 1951 without any header; nothing unless the bytes give exactly `size` bytes.
+std::optional<std::string> inflated(std::string_view bytes, std::size_t size) {
+  constexpr std::size_t kHighestRatio = 1032;  // of Deflate: a false size allocates no more
+  if (bytes.size() > UINT32_MAX || size > kHighestRatio * (bytes.size() + 1)) return std::nullopt;
+  std::string content(size, '\0');
+  z_stream stream{};
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(content.data());
+  stream.avail_out = static_cast<uInt>(size);
+  constexpr int kNoHeader = -MAX_WBITS;
+  if (inflateInit2(&stream, kNoHeader) != Z_OK) return std::nullopt;
+  const int status = inflate(&stream, Z_FINISH);
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END || stream.avail_out != 0) return std::nullopt;
+  return content;
+}
+
 }  // namespace
 
 ZipArchive::ZipArchive(std::string bytes, const std::string& origin)
@@ -86,13 +118,15 @@ ZipArchive::ZipArchive(std::string bytes, const std::string& origin)
     const std::size_t name_bytes = span.number(entry + 28, 2);
     const std::string name(span.at(entry + kCentralEntryBytes, name_bytes));
     const bool encrypted = span.number(entry + 8, 2) & 1;
-    const bool compressed = span.number(entry + 10, 2) != 0;
+    const std::size_t method = span.number(entry + 10, 2);
     const std::size_t header = span.number(entry + 42, 4);
     span.require_signature(header, kLocalHeader);
     const std::size_t content =
         header + kLocalHeaderBytes + span.number(header + 26, 2) + span.number(header + 28, 2);
     const std::string_view stored = span.at(content, span.number(entry + 20, 4));
-    if (!encrypted && !compressed) {
+    if (!encrypted && method != 0) {
+      compressed_[name] = {stored, method, span.number(entry + 24, 4)};
+    } else if (!encrypted) {
       if (!members_.emplace(name, stored).second) {
         throw DataError(origin_ + ": member " + name + " occurs twice");
       }
@@ -103,22 +137,26 @@ ZipArchive::ZipArchive(std::string bytes, const std::string& origin)
   }
 }
 
-const std::string_view* ZipArchive::find(std::string_view suffix) const {
-  for (const auto& [name, content] : members_) {
-    const std::size_t slash = name.find('/');
-    if (slash != std::string::npos && name.compare(slash + 1, std::string::npos, suffix) == 0) {
-      return &content;
-    }
-  }
-  return nullptr;
-}
-
 std::string_view ZipArchive::member(std::string_view suffix) const {
-  if (const std::string_view* content = find(suffix)) return *content;
+  if (const std::string_view* content = find(members_, suffix)) return *content;
   throw DataError(origin_ + ": no member " + std::string(suffix) + " stored without compression");
 }
 
-bool ZipArchive::has(std::string_view suffix) const { return find(suffix) != nullptr; }
+bool ZipArchive::has(std::string_view suffix) const { return find(members_, suffix) != nullptr; }
+
+std::optional<std::string> ZipArchive::text(std::string_view suffix) const {
+  if (const std::string_view* content = find(members_, suffix)) return std::string(*content);
+  const Compressed* compressed = find(compressed_, suffix);
+  if (compressed == nullptr) return std::nullopt;
+  constexpr std::size_t kDeflate = 8;
+  std::optional<std::string> content;
+  if (compressed->method == kDeflate) content = inflated(compressed->bytes, compressed->size);
+  if (!content) {
+    throw DataError(origin_ + ": member " + std::string(suffix) +
+                    " cannot be decompressed; copy or save the file again");
+  }
+  return content;
+}
 
 bool ZipArchive::crc_matches(const std::string& name) const {
   const std::uint32_t recorded = crcs_.at(name);

@@ -52,6 +52,54 @@ TEST_F(PwPredictTest, SeveralGpusGetAFileEach) {
   }
 }
 
+TEST_F(PwPredictTest, AllIsEveryGpuOfTheFolder) {
+  std::filesystem::create_directory(folder_.path() / "gpus");
+  for (const char* gpu : {"A100.json", "H100.json"}) {
+    std::filesystem::copy(std::filesystem::path(PW_TEST_SOURCE_DIR) / "hardware" / gpu,
+                          folder_.path() / "gpus" / gpu);
+  }
+  const ProgramResult all = predict({"--hardware-dir", "gpus", "--hardware", "all"});
+  ASSERT_EQ(all.exit_code, 0) << all.errors;
+  EXPECT_EQ(all.output, predict({"--hardware", "A100,H100"}).output);
+  // Named twice is predicted once.
+  EXPECT_EQ(all.output, predict({"--hardware-dir", "gpus", "--hardware", "all,H100"}).output);
+}
+
+TEST_F(PwPredictTest, ReadsNoFileThatItDoesNotNeed) {
+  // A folder with the models of this workload alone; the rest is damaged.
+  const auto checkpoints = std::filesystem::path(PW_TEST_SOURCE_DIR) / "checkpoints";
+  std::filesystem::create_directory(folder_.path() / "models");
+  for (const char* file : {"gemm.pt", "attn_paged.pt", "attn_ragged.pt"}) {
+    std::filesystem::copy(checkpoints / file, folder_.path() / "models" / file);
+  }
+  for (const char* file : {"moe.pt", "gemm_fp8.pt", "collectives.json", "linear.json"}) {
+    folder_.file(std::string("models/") + file, "damaged");
+  }
+  const ProgramResult one = predict({"--checkpoints", "models", "--hardware", "H100"});
+  ASSERT_EQ(one.exit_code, 0) << one.errors;
+  EXPECT_EQ(one.output, predict({"--hardware", "H100"}).output);
+  const ProgramResult two = predict({"--checkpoints", "models", "--hardware", "H100", "--tp", "2"});
+  EXPECT_EQ(two.exit_code, 3);
+  EXPECT_THAT(two.errors, HasSubstr("collectives.json"));
+}
+
+TEST_F(PwPredictTest, RuntimesAgree) {
+  const auto total = [&](const std::string& runtime) {
+    const ProgramResult result = predict({"--hardware", "A100", "--json", "--runtime", runtime});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return parse_json(result.output, "stdout").at("summary").at("total_duration_ms").get<double>();
+  };
+  EXPECT_EQ(total("native"), total("auto"));
+#ifdef PW_TEST_TORCH
+  EXPECT_NEAR(total("torch") / total("native"), 1, 1e-5);
+#else
+  const ProgramResult torch = predict({"--hardware", "A100", "--runtime", "torch"});
+  EXPECT_EQ(torch.exit_code, 3);
+  EXPECT_THAT(torch.errors,
+              AllOf(HasSubstr("needs LibTorch"), HasSubstr("/bin/libpw_torch_engine.so")));
+#endif
+}
+
 TEST_F(PwPredictTest, EngineAndBaselinesChangeTheSum) {
   const auto total = [&](std::vector<std::string> options) {
     options.insert(options.end(), {"--hardware", "A100", "--json"});
@@ -137,6 +185,7 @@ TEST_F(PwPredictTest, RefusesOptionsOfThePredictionItself) {
       {{"--hardware", "H1000"}, 3, "A100"},
       {{"--hardware", "H100", "--tp", "3"}, 3, "tp"},
       {{"--hardware", "H100", "--engine", "trt"}, 3, "sglang, vllm"},
+      {{"--hardware", "H100", "--runtime", "onnx"}, 2, "--runtime"},
       {{"--hardware", "H100", "--without", "hosts"}, 3, "kv_store"},
       {{"--hardware", "H100", "--engine", "vllm", "--published-rules"}, 2, "--published-rules"},
       {{"--hardware", "H100", "--checkpoint", "gemm"}, 3, "gemm=my.pt"},

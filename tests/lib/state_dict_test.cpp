@@ -238,5 +238,24 @@ TEST_F(StateDictTest, RefusesOtherFiles) {
               HasSubstr("text.pth: not a complete ZIP archive (5 bytes)"));
 }
 
+// A module as torch.jit.save writes it: an object whose state is a dict.
+TEST(ScriptPickle, HoldsObjectsOfScriptClasses) {
+  const std::string bytes = "\x80\x02" + "c__torch__.scope\nNet\n)\x81}("s + text("w") +
+                            pickle_of(kMatrix) + text("net") + "c__torch__\nPart\n)\x81}(" +
+                            text("training") + "\x89ubub.";
+  const Pickle pickle(bytes, "p", PickleContent::script_module);
+  const auto* net = pickle.root().as<PickleValue::Object>();
+  ASSERT_NE(net, nullptr);
+  EXPECT_EQ(net->class_name, "__torch__.scope.Net");
+  EXPECT_NE(net->attributes.find("w")->as<PickleValue::Tensor>(), nullptr);
+  const auto* part = net->attributes.find("net")->as<PickleValue::Object>();
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->class_name, "__torch__.Part");
+  EXPECT_THAT(error_of([&] { Pickle(bytes, "p"); }), HasSubstr("__torch__.scope Net"));
+  const std::string foreign = "\x80\x02" + "cos\nsystem\n)\x81."s;
+  EXPECT_THAT(error_of([&] { Pickle(foreign, "p", PickleContent::script_module); }),
+              HasSubstr("os system"));
+}
+
 }  // namespace
 }  // namespace pw

@@ -46,6 +46,32 @@ TEST(ZipArchive, LeavesCompressedMembersOut) {
   EXPECT_FALSE(archive.has("data/0"));
 }
 
+// "hello hello hello hello" by zlib's raw Deflate.
+const std::string kDeflated = "\xcb\x48\xcd\xc9\xc9\x57\xc8\x40\x27\x01";
+
+TEST(ZipArchive, GivesTheTextOfMembersStoredOrNot) {
+  auto members = kMembers;
+  members.push_back({"top/code.py", kDeflated, 8, 0, 0, 23});
+  const ZipArchive archive(write_zip(members), "f");
+  EXPECT_EQ(archive.text("code.py"), "hello hello hello hello");
+  EXPECT_EQ(archive.text("data.pkl"), "123456789");
+  EXPECT_EQ(archive.text("absent.py"), std::nullopt);
+}
+
+TEST(ZipArchive, RefusesTextThatCannotBeDecompressed) {
+  const ZipMember bad[] = {{"top/code.py", kDeflated, 8, 0, 0, 22},        // too small
+                           {"top/code.py", kDeflated, 8, 0, 0, 24},        // too large
+                           {"top/code.py", kDeflated, 8, 0, 0, 3u << 30},  // beyond any Deflate
+                           {"top/code.py", kDeflated, 12, 0, 0, 23},       // bzip2
+                           {"top/code.py", kDeflated.substr(0, 5), 8, 0, 0, 23},
+                           {"top/code.py", "no Deflate", 8, 0, 0, 23}};
+  for (const ZipMember& member : bad) {
+    const ZipArchive archive(write_zip({member}), "f");
+    EXPECT_EQ(error_of([&] { archive.text("code.py"); }),
+              "f: member code.py cannot be decompressed; copy or save the file again");
+  }
+}
+
 TEST(ZipArchive, AcceptsACommentBehindTheEnd) {
   EXPECT_TRUE(
       ZipArchive(write_zip(kMembers, "a PK\5\6 comment of some length"), "f").has("data/0"));

@@ -32,6 +32,7 @@ struct ZipMember {
   unsigned method = 0;
   std::uint64_t extra_size = 0;  // added to the size in the central directory
   std::uint32_t crc_change = 0;
+  std::uint64_t full_size = 0;  // decompressed; 0 = that of the content
 };
 
 // An archive as torch.save writes it: local headers without sizes and with padding, sizes in the
@@ -47,8 +48,10 @@ inline std::string write_zip(const std::vector<ZipMember>& members,
         "PK\1\2" + number(0, 2) + number(0, 2) + number(0x0808, 2) + number(member.method, 2) +
         number(0, 4) + number(slow_crc32(member.content) ^ member.crc_change, 4) +
         number(member.content.size() + member.extra_size, 4) +
-        number(member.content.size() + member.extra_size, 4) + number(member.name.size(), 2) +
-        number(0, 2) + number(0, 2) + number(0, 8) + number(archive.size(), 4) + member.name;
+        number(member.full_size != 0 ? member.full_size : member.content.size() + member.extra_size,
+               4) +
+        number(member.name.size(), 2) + number(0, 2) + number(0, 2) + number(0, 8) +
+        number(archive.size(), 4) + member.name;
     archive += "PK\3\4" + number(0, 2) + number(0x0808, 2) + number(member.method, 2) +
                number(0, 16) + number(member.name.size(), 2) + number(padding.size(), 2) +
                member.name + padding + member.content;

@@ -96,6 +96,13 @@ class OperatorModel {
   virtual std::vector<float> evaluate_quantiles(const std::vector<float>& features) const {
     return evaluate(features);
   }
+  // Networks of an ensemble whose outputs can be told apart, else 1; with the one after the other
+  // as if each were the whole model: members() x rows outputs. Where they spread, the ensemble
+  // knows little.
+  virtual std::size_t members() const { return 1; }
+  virtual std::vector<float> evaluate_members(const std::vector<float>& features) const {
+    return evaluate(features);
+  }
 };
 
 }  // namespace pw

@@ -94,16 +94,25 @@ class OperatorPredictor {
   std::optional<std::string> tile_lender() const;
 
  private:
-  const OperatorModel* model_for(const OperatorConfig& config) const;  // nullptr: none
+  // What answers for a kind of operator.
+  struct Answer {
+    std::string name;                      // in ModelSet; empty without a model
+    const OperatorModel* model = nullptr;  // null without one
+    std::vector<std::size_t> columns;      // of feature_names, in model-input order
+  };
+  void find_answers();
+  const Answer& answer_for(const OperatorConfig& config) const;
   double baseline_us(const OperatorConfig& config) const;
   OperatorConfig with_tile(const OperatorConfig& config) const;
-  void predict_with(const OperatorModel& model, const std::vector<OperatorConfig>& configs,
+  void predict_with(const Answer& answer, const std::vector<OperatorConfig>& configs,
                     const std::vector<std::size_t>& members,
                     std::vector<OperatorPrediction>& results) const;
 
   HardwareSpec hardware_;
   ModelSet models_;
   OperatorPredictorOptions options_;
+  // By place in OperatorConfig; attention with a paged layout has the last place.
+  std::vector<Answer> answers_;
 };
 
 }  // namespace pw

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -78,8 +79,29 @@ struct OperatorSum {
 // In order of first appearance.
 std::vector<OperatorSum> operator_sums(const Prediction& prediction);
 
-// Equal operators are computed once. Without an engine the sum is that of the original: the model's
-// kernels and collectives alone. Throws DataError for an operator without a model.
+// The distinct operators of a workload and where they stand in it: made once, predicted for any
+// number of GPUs.
+class WorkloadPlan {
+ public:
+  // The workload must outlive the plan.
+  explicit WorkloadPlan(const Workload& workload);
+  ~WorkloadPlan();
+  WorkloadPlan(WorkloadPlan&&) noexcept;
+  WorkloadPlan& operator=(WorkloadPlan&&) noexcept;
+
+  // Equal operators are computed once, those of one model in one forward pass. Without an engine
+  // the sum is that of the original: the model's kernels and collectives alone. Throws DataError
+  // for an operator without a model.
+  Prediction predict(const OperatorPredictor& predictor, const CollectiveCatalog& collectives,
+                     const std::optional<EngineProfile>& engine = std::nullopt) const;
+
+ private:
+  struct Operators;
+  const Workload* workload_;
+  std::unique_ptr<const Operators> operators_;
+};
+
+// The same for one GPU.
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
                             const CollectiveCatalog& collectives,
                             const std::optional<EngineProfile>& engine = std::nullopt);

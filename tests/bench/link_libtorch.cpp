@@ -1,0 +1,3 @@
+// Does nothing: its start is what linking LibTorch costs.
+
+int main() {}
