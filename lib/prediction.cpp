@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <tuple>
 
 #include "comma_list.h"
 #include "distinct_operators.h"
