@@ -8,32 +8,6 @@
 namespace pw {
 namespace {
 
-// What a batch asks for, summed over its requests.
-struct BatchSums {
-  double queries = 0;      // new tokens
-  double kv = 0;           // context tokens
-  double pairs = 0;        // query-key pairs under the causal mask
-  double query_tiles = 0;  // of `tile` rows of grouped queries
-  double tile_reads = 0;   // KV tokens that all query tiles read, on average over the mask
-  double longest_kv = 0;
-};
-
-BatchSums sum_batch(const AttentionConfig& a, double group, double tile) {
-  BatchSums sums;
-  for (std::size_t i = 0; i < a.q_lengths.size(); ++i) {
-    const auto q = static_cast<double>(a.q_lengths[i]);
-    const auto kv = static_cast<double>(a.kv_lengths[i]);
-    const double tiles = std::ceil(q * group / tile);
-    sums.queries += q;
-    sums.kv += kv;
-    sums.pairs += q * (kv - q) + q * (q + 1) / 2;
-    sums.query_tiles += tiles;
-    sums.tile_reads += tiles * ((kv - q) + (q + 1) / 2);
-    sums.longest_kv = std::max(sums.longest_kv, kv);
-  }
-  return sums;
-}
-
 double query_tile(double mean_grouped_queries) {
   if (mean_grouped_queries > 64) return 128;
   return mean_grouped_queries > 16 ? 64 : 16;
@@ -50,7 +24,34 @@ const RatioNames& ratio_names(const AttentionConfig*) {
   return names;
 }
 
+AttentionSums sum_requests(const AttentionConfig& a) {
+  const double group = static_cast<double>(a.query_heads) / static_cast<double>(a.kv_heads);
+  double queries = 0;
+  for (const std::int64_t q : a.q_lengths) {
+    queries += static_cast<double>(q);
+  }
+  AttentionSums sums;
+  sums.tile = query_tile(queries / static_cast<double>(a.q_lengths.size()) * group);
+  for (std::size_t i = 0; i < a.q_lengths.size(); ++i) {
+    const auto q = static_cast<double>(a.q_lengths[i]);
+    const auto kv = static_cast<double>(a.kv_lengths[i]);
+    const double tiles = std::ceil(q * group / sums.tile);
+    sums.queries += q;
+    sums.kv += kv;
+    sums.pairs += q * (kv - q) + q * (q + 1) / 2;
+    sums.query_tiles += tiles;
+    sums.tile_reads += tiles * ((kv - q) + (q + 1) / 2);
+    sums.longest_kv = std::max(sums.longest_kv, kv);
+  }
+  return sums;
+}
+
 RatioFeatures ratios(const AttentionConfig& a, const HardwareSpec& hardware) {
+  return ratios(a, sum_requests(a), hardware);
+}
+
+RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums,
+                     const HardwareSpec& hardware) {
   constexpr double kElementBytes = 2;  // bf16
   constexpr double kKvBlock = 128;     // smallest part of the context that a split works on
   constexpr double kCtasPerSm = 2;
@@ -61,12 +62,7 @@ RatioFeatures ratios(const AttentionConfig& a, const HardwareSpec& hardware) {
   const auto sms = static_cast<double>(hardware.num_sms);
   const double freq = hardware.sm_freq_mhz;
   const double group = heads / kv_heads;
-  double queries = 0;
-  for (const std::int64_t q : a.q_lengths) {
-    queries += static_cast<double>(q);
-  }
-  const double tile = query_tile(queries / batch * group);
-  const BatchSums sums = sum_batch(a, group, tile);
+  const double tile = sums.tile;
 
   const double tensor_per_us = hardware.tensor_bf16_ops_per_cycle_sm * sms * freq;
   const double l2_bytes_per_us = hardware.l2_bandwidth * 1e3;

@@ -41,14 +41,28 @@ ModelInput efficiency_input(const PipelineFeatures& pipes, const OperatorFamily&
   return input;
 }
 
-ModelInput model_input(const OperatorConfig& config, const HardwareSpec& hardware, ModelKind kind,
-                       const AnalysisOptions& options) {
-  if (kind == ModelKind::efficiency) {
-    return efficiency_input(analyze_operator(config, hardware, options), operator_family(config),
+OperatorInputs::OperatorInputs(const OperatorConfig& config, ModelKind kind,
+                               const AnalysisOptions& options)
+    : config_(config), kind_(kind), options_(options) {
+  const auto* attention = std::get_if<AttentionConfig>(&config);
+  if (attention != nullptr && kind == ModelKind::log_ratio) {
+    sums_ = sum_requests(*attention);
+  }
+}
+
+ModelInput OperatorInputs::on(const HardwareSpec& hardware) const {
+  if (kind_ == ModelKind::efficiency) {
+    return efficiency_input(analyze_operator(config_, hardware, options_), operator_family(config_),
                             hardware);
   }
-  RatioFeatures found = operator_ratios(config, hardware);
+  RatioFeatures found = sums_ ? ratios(std::get<AttentionConfig>(config_), *sums_, hardware)
+                              : operator_ratios(config_, hardware);
   return {std::move(found.values), found.bound_us};
+}
+
+ModelInput model_input(const OperatorConfig& config, const HardwareSpec& hardware, ModelKind kind,
+                       const AnalysisOptions& options) {
+  return OperatorInputs(config, kind, options).on(hardware);
 }
 
 double output_of(ModelKind kind, double duration_us, double reference_us) {

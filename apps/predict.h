@@ -11,6 +11,8 @@ namespace pw {
 using Action = std::function<int()>;
 void add_predict_workload(CLI::App& app, Action& action);   // the program without a subcommand
 void add_predict_operators(CLI::App& app, Action& action);  // `operators`
+void add_predict_sweep(CLI::App& app, Action& action);      // `sweep`
+void add_predict_merge(CLI::App& app, Action& action);      // `merge`
 void add_predict_info(CLI::App& app, Action& action);       // `info`
 
 }  // namespace pw

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "app.h"
-#include "comma_list.h"
+#include "engine_options.h"
 #include "io/files.h"
 #include "predict.h"
 #include "predictor_options.h"
@@ -16,14 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kAllGpus[] = "all";
-
 struct Arguments {
   std::optional<fs::path> workload_file;
   WorkloadArguments workload;
   PredictorArguments predictor;
-  std::string engine = "sglang";
-  std::vector<std::string> left_out;
+  EngineArguments engine;
   std::optional<fs::path> output;
   bool json = false;
   bool summary = false;
@@ -51,25 +48,6 @@ std::vector<std::string> families_of(const Workload& workload) {
   add(rmsnorm, RmsNormConfig::kName);
   add(silu_mul, SiluMulConfig::kName);
   return families;
-}
-
-// No engine for baselines and under the published rules, which sum the model's own kernels alone.
-std::optional<EngineProfile> engine_profile(const Arguments& arguments) {
-  if (arguments.engine == "none" || arguments.predictor.published_rules ||
-      arguments.predictor.method != PredictionMethod::learned) {
-    return std::nullopt;
-  }
-  EngineProfile engine =
-      read_engine_profile(find_data_file("config/engines/profiles.json"), arguments.engine);
-  for (const std::string& name : arguments.left_out) {
-    const auto& known = engine_operator_names();
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw DataError("--without " + name + ", expected one of " +
-                      comma_list(std::vector<std::string>(known.begin(), known.end())));
-    }
-    engine.left_out.insert(name);
-  }
-  return engine;
 }
 
 bool communicates(const Workload& workload) {
@@ -129,17 +107,7 @@ void write_results(const Arguments& arguments, const std::vector<Prediction>& pr
 
 int predict(const Arguments& arguments) {
   const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
-  std::vector<const HardwareSpec*> gpus;
-  const auto add = [&](const HardwareSpec& gpu) {
-    if (std::find(gpus.begin(), gpus.end(), &gpu) == gpus.end()) gpus.push_back(&gpu);
-  };
-  for (const std::string& name : arguments.predictor.hardware) {
-    if (name == kAllGpus) {
-      for (const HardwareSpec& gpu : catalog.all()) add(gpu);
-    } else {
-      add(catalog.get(name));
-    }
-  }
+  const std::vector<const HardwareSpec*> gpus = requested_gpus(catalog, arguments.predictor);
   if (arguments.json && gpus.size() > 1) {
     throw DataError("--json prints one document, but --hardware names " +
                     std::to_string(gpus.size()) + " GPUs: give --output FOLDER instead");
@@ -155,11 +123,12 @@ int predict(const Arguments& arguments) {
   if (communicates(workload)) {
     collectives = load_collectives(arguments.predictor);
   }
-  const std::optional<EngineProfile> engine = engine_profile(arguments);
+  const std::optional<EngineProfile> engine = engine_profile(arguments.engine, arguments.predictor);
   const WorkloadPlan plan(workload);
+  const OperatorPredictorOptions options = predictor_options(arguments.predictor);
   std::vector<Prediction> predictions;
   for (const HardwareSpec* gpu : gpus) {
-    const OperatorPredictor predictor(*gpu, models, predictor_options(arguments.predictor));
+    const OperatorPredictor predictor(*gpu, models, options);
     Prediction prediction = plan.predict(predictor, collectives.catalog, engine);
     add_provenance(prediction, arguments, families, models, collectives.provenance);
     predictions.push_back(std::move(prediction));
@@ -196,17 +165,7 @@ void add_predict_workload(CLI::App& app, Action& action) {
   CLI::Option* summary = app.add_flag("--summary", arguments->summary,
                                       "JSON with sums per operator in place of every iteration");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
-  CLI::Option* engine =
-      app.add_option("--engine", arguments->engine,
-                     "Serving engine, whose small kernels and host time are counted: sglang "
-                     "(default), vllm, or none")
-          ->option_text("NAME");
-  CLI::Option* without =
-      app.add_option("--without", arguments->left_out,
-                     "Leave out some of what the engine adds: rope, kv_store, qk_norm, kv_merge, "
-                     "embedding, logits, host")
-          ->delimiter(',')
-          ->option_text("NAME,...");
+  const EngineOptionHandles engine = add_engine_options(app, arguments->engine);
   const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_group() == "Requests" || option->get_group() == "Engine") {
@@ -219,7 +178,7 @@ void add_predict_workload(CLI::App& app, Action& action) {
       ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments->predictor);
-  for (CLI::Option* option : {engine, without, summary}) {
+  for (CLI::Option* option : {engine.engine, engine.without, summary}) {
     option->excludes("--published-rules");
   }
   app.parse_complete_callback([&app, &action, arguments, file, hardware, workload] {

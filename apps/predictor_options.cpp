@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "io/files.h"
 #include "io/sha256.h"
@@ -11,6 +12,8 @@ namespace pw {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kAllGpus[] = "all";
 
 // --checkpoint gemm=FILE, by the name of ModelSet.
 std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& arguments) {
@@ -29,6 +32,20 @@ std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& argu
     }
   }
   return files;
+}
+
+const std::map<std::string, PredictionMethod>& methods() {
+  static const std::map<std::string, PredictionMethod> all{{"learned", PredictionMethod::learned},
+                                                           {"roofline", PredictionMethod::roofline},
+                                                           {"linear", PredictionMethod::linear}};
+  return all;
+}
+
+std::string method_name(PredictionMethod method) {
+  const auto& all = methods();
+  return std::find_if(all.begin(), all.end(),
+                      [&](const auto& entry) { return entry.second == method; })
+      ->first;
 }
 
 fs::path checkpoint_folder(const PredictorArguments& arguments) {
@@ -63,14 +80,11 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
       ->check(CLI::IsMember({"auto", "native", "torch"}))
       ->option_text("auto|native|torch")
       ->group("Models and data");
-  const std::map<std::string, PredictionMethod> methods{{"learned", PredictionMethod::learned},
-                                                        {"roofline", PredictionMethod::roofline},
-                                                        {"linear", PredictionMethod::linear}};
   app.add_option_function<std::string>(
          "--method",
-         [&arguments, methods](const std::string& name) { arguments.method = methods.at(name); },
+         [&arguments](const std::string& name) { arguments.method = methods().at(name); },
          "learned (default); baselines: roofline (nominal rates), linear (linear.json)")
-      ->check(CLI::IsMember(methods))
+      ->check(CLI::IsMember(methods()))
       ->option_text("learned|roofline|linear")
       ->group("Models and data");
   app.add_flag("--published-rules", arguments.published_rules,
@@ -82,6 +96,22 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
 
 HardwareCatalog hardware_catalog(const PredictorArguments& arguments) {
   return HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
+}
+
+std::vector<const HardwareSpec*> requested_gpus(const HardwareCatalog& catalog,
+                                                const PredictorArguments& arguments) {
+  std::vector<const HardwareSpec*> gpus;
+  const auto add = [&](const HardwareSpec& gpu) {
+    if (std::find(gpus.begin(), gpus.end(), &gpu) == gpus.end()) gpus.push_back(&gpu);
+  };
+  for (const std::string& name : arguments.hardware) {
+    if (name == kAllGpus) {
+      for (const HardwareSpec& gpu : catalog.all()) add(gpu);
+    } else {
+      add(catalog.get(name));
+    }
+  }
+  return gpus;
 }
 
 ModelSet load_models(const PredictorArguments& arguments, const std::vector<std::string>& families,
@@ -112,7 +142,7 @@ OperatorPredictorOptions predictor_options(const PredictorArguments& arguments) 
     options.linear_models = read_linear_models(checkpoint_folder(arguments) / "linear.json");
   }
   if (arguments.gemm_table) {
-    options.gemm_tiles = TileTable::read(*arguments.gemm_table);
+    options.gemm_tiles = std::make_shared<const TileTable>(TileTable::read(*arguments.gemm_table));
   }
   options.tile_lookup = arguments.published_rules ? TileLookup::published : TileLookup::nearest_log;
   return options;
@@ -124,6 +154,28 @@ LoadedCollectives load_collectives(const PredictorArguments& arguments) {
   const WorkerRules rules =
       arguments.published_rules ? WorkerRules::published : WorkerRules::scaled;
   return {CollectiveCatalog::read(path, rules), file_provenance(path)};
+}
+
+std::vector<std::pair<std::string, std::string>> predictor_inputs(
+    const PredictorArguments& arguments, const ModelSet& models,
+    const LoadedCollectives& collectives) {
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (const auto& [name, model] : models) {
+    inputs.emplace_back("checkpoint " + name, model.file + " sha256:" + model.sha256);
+  }
+  if (!collectives.provenance.empty()) {
+    inputs.emplace_back("collectives", collectives.provenance);
+  }
+  if (arguments.gemm_table) {
+    inputs.emplace_back("gemm table", file_provenance(*arguments.gemm_table));
+  }
+  inputs.emplace_back("method", method_name(arguments.method));
+  if (arguments.method == PredictionMethod::linear) {
+    inputs.emplace_back("linear", file_provenance(checkpoint_folder(arguments) / "linear.json"));
+  }
+  inputs.emplace_back("runtime", arguments.runtime == NetworkEngine::torch ? "torch" : "native");
+  inputs.emplace_back("published rules", arguments.published_rules ? "yes" : "no");
+  return inputs;
 }
 
 std::string file_provenance(const fs::path& path) {

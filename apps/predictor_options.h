@@ -30,6 +30,9 @@ struct PredictorArguments {
 void add_predictor_options(CLI::App& app, PredictorArguments& arguments);
 
 HardwareCatalog hardware_catalog(const PredictorArguments& arguments);
+// The GPUs that --hardware names, each once; "all" stands for those of the catalog.
+std::vector<const HardwareSpec*> requested_gpus(const HardwareCatalog& catalog,
+                                                const PredictorArguments& arguments);
 
 // The checkpoints of `families` under the names of ModelSet: the file given for a name, else
 // <folder>/<name>.pt. A family without a file is left out if it has an analytic form or `optional`
@@ -45,6 +48,12 @@ struct LoadedCollectives {
   std::string provenance;
 };
 LoadedCollectives load_collectives(const PredictorArguments& arguments);
+
+// By name all that predictions depend on beside the operators and the GPU: models, collectives,
+// tables, method.
+std::vector<std::pair<std::string, std::string>> predictor_inputs(
+    const PredictorArguments& arguments, const ModelSet& models,
+    const LoadedCollectives& collectives);
 
 // "gemm.pt sha256:0123456789ab": enough to recognise a file by.
 std::string file_provenance(const std::filesystem::path& path);

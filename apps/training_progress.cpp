@@ -1,29 +1,20 @@
 #include "training_progress.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <string>
 #include <utility>
 
-#include <unistd.h>
-
 namespace pw {
 namespace {
-
-constexpr auto kTerminalInterval = std::chrono::milliseconds(200);
-constexpr auto kPlainInterval = std::chrono::seconds(5);
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   char text[200];
   std::snprintf(text, sizeof text, format, values...);
   return text;
-}
-
-std::string minutes(double seconds) {
-  const auto whole = static_cast<long long>(seconds + 0.5);
-  return formatted("%lld:%02lld", whole / 60, whole % 60);
 }
 
 }  // namespace
@@ -117,8 +108,7 @@ std::string local_time_stamp() {
   return text + formatted(".%06lld", static_cast<long long>(microseconds));
 }
 
-TrainingProgress::TrainingProgress(std::ostream& stream)
-    : stream_(stream), on_terminal_(isatty(STDERR_FILENO) == 1) {}
+TrainingProgress::TrainingProgress(std::ostream& stream) : line_(stream) {}
 
 void TrainingProgress::show(const EpochReport& report) {
   if (!first_) {
@@ -128,9 +118,7 @@ void TrainingProgress::show(const EpochReport& report) {
   if (report.best) {
     best_ = report;
   }
-  const Clock::time_point now = Clock::now();
-  if (now >= next_) {
-    next_ = now + (on_terminal_ ? Clock::duration(kTerminalInterval) : kPlainInterval);
+  if (line_.is_due()) {
     print();
   }
 }
@@ -148,27 +136,24 @@ std::string TrainingProgress::validation() const {
 }
 
 void TrainingProgress::print() {
-  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  const double seconds_per_epoch = seconds / static_cast<double>(last_.epoch + 1 - first_->epoch);
+  const double seconds_per_epoch =
+      line_.seconds() / static_cast<double>(last_.epoch + 1 - first_->epoch);
   const double left = seconds_per_epoch * static_cast<double>(last_.epochs - last_.epoch - 1);
   printed_epoch_ = last_.epoch;
-  stream_ << (on_terminal_ ? "\r\x1b[K" : "")
-          << formatted("epoch %lld of at most %lld: loss %.5f",
-                       static_cast<long long>(last_.epoch + 1),
-                       static_cast<long long>(last_.epochs), last_.train_loss)
-          << validation()
-          << formatted(", learning rate %.2g, %.2f s per epoch, at most ", last_.learning_rate,
-                       last_.seconds)
-          << minutes(left) << " left" << (on_terminal_ ? "" : "\n") << std::flush;
+  line_.print(formatted("epoch %lld of at most %lld: loss %.5f",
+                        static_cast<long long>(last_.epoch + 1),
+                        static_cast<long long>(last_.epochs), last_.train_loss) +
+              validation() +
+              formatted(", learning rate %.2g, %.2f s per epoch, at most ", last_.learning_rate,
+                        last_.seconds) +
+              minutes(left) + " left");
 }
 
 void TrainingProgress::finish() {
   if (first_ && printed_epoch_ != last_.epoch) {
     print();
   }
-  if (on_terminal_) {
-    stream_ << '\n';
-  }
+  line_.finish();
 }
 
 }  // namespace pw

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
 
+#include "progress_line.h"
 #include "pw/dataset.h"
 #include "pw/trainer.h"
 
@@ -24,7 +24,6 @@ void print_coverage(std::ostream& stream, const ModelRecord& record,
 // "2026-11-30T06:47:01.123456", local time.
 std::string local_time_stamp();
 
-// One line that is written over and over when stderr is a terminal, else a line every few seconds.
 class TrainingProgress {
  public:
   explicit TrainingProgress(std::ostream& stream);
@@ -33,18 +32,13 @@ class TrainingProgress {
   void finish();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void print();
   std::string validation() const;
 
-  std::ostream& stream_;
-  bool on_terminal_;
+  ProgressLine line_;
   std::optional<EpochReport> first_, best_;
   EpochReport last_;
   std::int64_t printed_epoch_ = -1;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point next_ = start_;
 };
 
 }  // namespace pw

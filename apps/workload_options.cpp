@@ -38,7 +38,24 @@ void add_request_options(CLI::App& app, WorkloadArguments& arguments,
   handles.input_tokens->needs(output);
 }
 
-void add_engine_options(CLI::App& app, WorkloadOptions& options) {
+void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
+  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs (1)")
+      ->option_text("N")
+      ->group(kEngine);
+  app.add_option("--pp", options.pp_size, "Pipeline stages (1)")->option_text("N")->group(kEngine);
+  add_kernel_options(app, options);
+}
+
+Trace requests(const WorkloadArguments& arguments) {
+  if (arguments.trace) {
+    return select_batch(read_trace(*arguments.trace), arguments.batch, arguments.offset);
+  }
+  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
+}
+
+}  // namespace
+
+void add_kernel_options(CLI::App& app, WorkloadOptions& options) {
   const std::map<std::string, AttentionKernel> kernels{{"auto", AttentionKernel::automatic},
                                                        {"fa2", AttentionKernel::fa2},
                                                        {"fa3", AttentionKernel::fa3}};
@@ -51,10 +68,6 @@ void add_engine_options(CLI::App& app, WorkloadOptions& options) {
         ->option_text("auto|fa2|fa3")
         ->group(kEngine);
   };
-  app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs (1)")
-      ->option_text("N")
-      ->group(kEngine);
-  app.add_option("--pp", options.pp_size, "Pipeline stages (1)")->option_text("N")->group(kEngine);
   add_kernel("--prefill-backend", options.prefill_kernel, "prefill");
   add_kernel("--decode-backend", options.decode_kernel, "decode");
   app.add_option("--rmsnorm-per-layer", options.rmsnorm_per_layer,
@@ -63,15 +76,6 @@ void add_engine_options(CLI::App& app, WorkloadOptions& options) {
       ->option_text("2|4")
       ->group(kEngine);
 }
-
-Trace requests(const WorkloadArguments& arguments) {
-  if (arguments.trace) {
-    return select_batch(read_trace(*arguments.trace), arguments.batch, arguments.offset);
-  }
-  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
-}
-
-}  // namespace
 
 void WorkloadOptionHandles::require_requests() const {
   if (model->empty()) {
@@ -88,7 +92,7 @@ WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arg
                                  "Model: a Hugging Face config.json, or the name of a shipped one")
                       ->option_text("NAME|FILE");
   add_request_options(app, arguments, handles);
-  add_engine_options(app, arguments.options);
+  add_parallel_options(app, arguments.options);
   app.add_option("--config-dir", arguments.config_folder, "Folder of shipped model configs")
       ->option_text("FOLDER");
   return handles;

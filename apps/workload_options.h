@@ -23,6 +23,9 @@ struct WorkloadArguments {
   WorkloadOptions options;  // published_rules is an option of each program
 };
 
+// Attention kernels and norms alone.
+void add_kernel_options(CLI::App& app, WorkloadOptions& options);
+
 struct WorkloadOptionHandles {
   CLI::Option* model = nullptr;
   CLI::Option* trace = nullptr;

@@ -25,12 +25,11 @@ std::int64_t layer_weights(const ModelConfig& m, std::int64_t tp_size) {
 
 // Embedding, lm_head and the norm before it, as far as the stage holds them. A tied lm_head is a
 // copy of the embedding only where the two stand on different stages.
-std::int64_t end_weights(const Workload& workload, bool first_stage, bool last_stage) {
-  const ModelConfig& m = workload.model;
+std::int64_t end_weights(const ModelConfig& m, std::int64_t tp_size, bool first_stage,
+                         bool last_stage) {
   const bool shared = m.tied_embeddings && first_stage && last_stage;
   const std::int64_t tables = shared ? 1 : (first_stage ? 1 : 0) + (last_stage ? 1 : 0);
-  const std::int64_t table =
-      checked_mul(vocab_per_rank(m.vocab_size, workload.tp_size), m.hidden_size);
+  const std::int64_t table = checked_mul(vocab_per_rank(m.vocab_size, tp_size), m.hidden_size);
   return checked_add(checked_mul(tables, table), last_stage ? m.hidden_size : 0);
 }
 
@@ -46,16 +45,20 @@ std::int64_t longest_total_context(const Workload& workload) {
 }  // namespace
 
 MemoryFootprint memory_footprint(const Workload& workload) {
-  const ModelConfig& m = workload.model;
-  const std::vector<std::int64_t> stages = split_into_stages(m.num_hidden_layers, workload.pp_size);
-  const std::int64_t kv_bytes_per_layer =
-      checked_mul(longest_total_context(workload), 2 * kBf16Bytes,
-                  ceil_div(m.num_key_value_heads, workload.tp_size), m.head_dim);
+  return memory_footprint(workload.model, workload.tp_size, workload.pp_size,
+                          longest_total_context(workload));
+}
+
+MemoryFootprint memory_footprint(const ModelConfig& m, std::int64_t tp_size, std::int64_t pp_size,
+                                 std::int64_t longest_total_context) {
+  const std::vector<std::int64_t> stages = split_into_stages(m.num_hidden_layers, pp_size);
+  const std::int64_t kv_bytes_per_layer = checked_mul(
+      longest_total_context, 2 * kBf16Bytes, ceil_div(m.num_key_value_heads, tp_size), m.head_dim);
   MemoryFootprint worst;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const std::int64_t weights =
-        checked_add(checked_mul(stages[stage], layer_weights(m, workload.tp_size)),
-                    end_weights(workload, stage == 0, stage + 1 == stages.size()));
+        checked_add(checked_mul(stages[stage], layer_weights(m, tp_size)),
+                    end_weights(m, tp_size, stage == 0, stage + 1 == stages.size()));
     const MemoryFootprint rank{checked_mul(kBf16Bytes, weights),
                                checked_mul(stages[stage], kv_bytes_per_layer)};
     if (checked_add(rank.weight_bytes, rank.kv_cache_bytes) >

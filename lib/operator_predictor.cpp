@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <type_traits>
 
 #include "pw/elementwise.h"
 
@@ -12,20 +11,6 @@ namespace {
 
 // Smallest efficiency that a prediction may have; below it durations lose all meaning.
 constexpr double kMinEfficiency = 1e-9;
-
-std::optional<double> analytic_us(const OperatorConfig& config, const HardwareSpec& hardware) {
-  return std::visit(
-      [&](const auto& c) -> std::optional<double> {
-        using Config = std::decay_t<decltype(c)>;
-        if constexpr (std::is_same_v<Config, RmsNormConfig> ||
-                      std::is_same_v<Config, SiluMulConfig>) {
-          return analytic_duration_us(c, hardware);
-        } else {
-          return std::nullopt;
-        }
-      },
-      config);
-}
 
 // A feature as the network sees it before scaling.
 double network_input(ModelKind kind, double value) {
@@ -127,10 +112,10 @@ const OperatorPredictor::Answer& OperatorPredictor::answer_for(const OperatorCon
   return paged ? answers_.back() : answers_[config.index()];
 }
 
-OperatorConfig OperatorPredictor::with_tile(const OperatorConfig& config) const {
+std::optional<OperatorConfig> OperatorPredictor::with_tile(const OperatorConfig& config) const {
   const auto* gemm = std::get_if<GemmConfig>(&config);
   if (gemm == nullptr || gemm->tile || !options_.gemm_tiles) {
-    return config;
+    return std::nullopt;
   }
   GemmConfig tiled = *gemm;
   tiled.tile = options_.gemm_tiles->find(tiled, hardware_, options_.tile_lookup);
@@ -143,35 +128,54 @@ std::string OperatorPredictor::model_name(const OperatorConfig& config) const {
 
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {
   const OperatorModel* model = answer_for(config).model;
-  return analyze_operator(with_tile(config), hardware_,
+  const std::optional<OperatorConfig> tiled = with_tile(config);
+  return analyze_operator(tiled ? *tiled : config, hardware_,
                           model == nullptr ? AnalysisOptions{} : model->record().analysis);
 }
 
 std::vector<OperatorPrediction> OperatorPredictor::predict(
     const std::vector<OperatorConfig>& configs) const {
-  std::vector<OperatorPrediction> results(configs.size());
-  if (options_.method != PredictionMethod::learned) {
-    for (std::size_t i = 0; i < configs.size(); ++i) {
-      results[i].duration_us = baseline_us(configs[i]);
-    }
-    return results;
-  }
+  return std::move(predict_on({this, 1}, configs).front());
+}
+
+std::vector<std::vector<OperatorPrediction>> OperatorPredictor::predict_on_all(
+    const std::vector<OperatorPredictor>& gpus, const std::vector<OperatorConfig>& configs) {
+  return gpus.empty() ? Results{} : predict_on({gpus.data(), gpus.size()}, configs);
+}
+
+OperatorPredictor::Results OperatorPredictor::predict_on(
+    Gpus gpus, const std::vector<OperatorConfig>& configs) {
+  Results results(gpus.count, std::vector<OperatorPrediction>(configs.size()));
   std::map<const OperatorModel*, std::vector<std::size_t>> members;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    if (const OperatorModel* model = answer_for(configs[i]).model) {
+    const bool learned = gpus.first->options_.method == PredictionMethod::learned;
+    const OperatorModel* model = gpus.first->answer_for(configs[i]).model;
+    if (learned && model != nullptr) {
       members[model].push_back(i);
-    } else if (const std::optional<double> us = analytic_us(configs[i], hardware_)) {
-      results[i].duration_us = *us;
-    } else {
-      const std::string family(operator_family(configs[i]).name);
-      throw DataError("no checkpoint for operator '" + family + "': give one with --checkpoint " +
-                      family + "=FILE");
+      continue;
+    }
+    for (std::size_t gpu = 0; gpu < gpus.count; ++gpu) {
+      const OperatorPredictor& predictor = gpus.first[gpu];
+      results[gpu][i].duration_us =
+          learned ? predictor.analytic_us(configs[i]) : predictor.baseline_us(configs[i]);
     }
   }
   for (const auto& [model, indices] : members) {
-    predict_with(answer_for(configs[indices.front()]), configs, indices, results);
+    predict_with(gpus.first->answer_for(configs[indices.front()]), gpus, configs, indices, results);
   }
   return results;
+}
+
+double OperatorPredictor::analytic_us(const OperatorConfig& config) const {
+  if (const auto* rmsnorm = std::get_if<RmsNormConfig>(&config)) {
+    return analytic_duration_us(*rmsnorm, hardware_);
+  }
+  if (const auto* silu_mul = std::get_if<SiluMulConfig>(&config)) {
+    return analytic_duration_us(*silu_mul, hardware_);
+  }
+  const std::string family(operator_family(config).name);
+  throw DataError("no checkpoint for operator '" + family + "': give one with --checkpoint " +
+                  family + "=FILE");
 }
 
 double OperatorPredictor::baseline_us(const OperatorConfig& config) const {
@@ -187,27 +191,34 @@ double OperatorPredictor::baseline_us(const OperatorConfig& config) const {
   return model->second.duration_us(limits);
 }
 
-void OperatorPredictor::predict_with(const Answer& answer,
+// Rows of the network's input: by config, then by GPU.
+void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
                                      const std::vector<OperatorConfig>& configs,
-                                     const std::vector<std::size_t>& members,
-                                     std::vector<OperatorPrediction>& results) const {
+                                     const std::vector<std::size_t>& members, Results& results) {
   const ModelRecord& record = answer.model->record();
   const std::vector<std::size_t>& columns = answer.columns;
   std::vector<float> inputs;
   std::vector<double> reference_us;
-  inputs.reserve(members.size() * columns.size());
+  inputs.reserve(members.size() * gpus.count * columns.size());
+  reference_us.reserve(members.size() * gpus.count);
   for (const std::size_t i : members) {
-    const ModelInput input =
-        model_input(with_tile(configs[i]), hardware_, record.kind, record.analysis);
-    reference_us.push_back(input.reference_us);
-    for (const std::size_t column : columns) {
-      inputs.push_back(static_cast<float>(input.features[column]));
+    const OperatorInputs inputs_of_config(configs[i], record.kind, record.analysis);
+    for (const OperatorPredictor& gpu : gpus) {
+      const std::optional<OperatorConfig> tiled = gpu.with_tile(configs[i]);
+      const ModelInput input =
+          tiled ? model_input(*tiled, gpu.hardware_, record.kind, record.analysis)
+                : inputs_of_config.on(gpu.hardware_);
+      reference_us.push_back(input.reference_us);
+      for (const std::size_t column : columns) {
+        inputs.push_back(static_cast<float>(input.features[column]));
+      }
     }
   }
   const std::vector<float> outputs = answer.model->evaluate(inputs);
-  for (std::size_t row = 0; row < members.size(); ++row) {
-    const OperatorConfig& config = configs[members[row]];
-    OperatorPrediction& result = results[members[row]];
+  for (std::size_t row = 0; row < outputs.size(); ++row) {
+    const std::size_t i = members[row / gpus.count];
+    const OperatorConfig& config = configs[i];
+    OperatorPrediction& result = results[row % gpus.count][i];
     result.duration_us = duration_us_of(
         record.kind, usable_output(record.kind, outputs[row], config), reference_us[row]);
     if (!std::isfinite(result.duration_us) || result.duration_us <= 0) {

@@ -5,61 +5,12 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <tuple>
 
 #include "comma_list.h"
+#include "distinct_operators.h"
 
 namespace pw {
 namespace {
-
-// Distinct operators of a workload, each computed once.
-class DistinctOperators {
- public:
-  std::size_t index(const OperatorConfig& config) {
-    const auto [entry, inserted] = index_.emplace(key(config), configs_.size());
-    if (inserted) {
-      configs_.push_back(config);
-    }
-    return entry->second;
-  }
-  const std::vector<OperatorConfig>& configs() const { return configs_; }
-
- private:
-  // Everything that distinguishes two problems, as numbers.
-  static std::vector<std::int64_t> key(const OperatorConfig& config) {
-    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(config.index())};
-    std::visit([&](const auto& c) { append(numbers, c); }, config);
-    return numbers;
-  }
-  static void append(std::vector<std::int64_t>& key, const GemmConfig& c) {
-    key.insert(key.end(), {c.m, c.n, c.k, static_cast<std::int64_t>(c.weight_copies)});
-    if (c.tile) {
-      key.insert(key.end(), {c.tile->m, c.tile->n, c.tile->k, c.tile->cta_count, c.tile->split_k});
-    }
-  }
-  static void append(std::vector<std::int64_t>& key, const Fp8GemmConfig& c) {
-    key.insert(key.end(), {c.m, c.n, c.k, c.tile_m, c.tile_n, c.tile_k});
-  }
-  static void append(std::vector<std::int64_t>& key, const AttentionConfig& c) {
-    key.insert(key.end(), {static_cast<std::int64_t>(c.kernel), static_cast<std::int64_t>(c.layout),
-                           c.query_heads, c.kv_heads, c.head_dim, c.causal, c.cold_kv});
-    key.insert(key.end(), c.q_lengths.begin(), c.q_lengths.end());
-    key.insert(key.end(), c.kv_lengths.begin(), c.kv_lengths.end());
-  }
-  static void append(std::vector<std::int64_t>& key, const RmsNormConfig& c) {
-    key.insert(key.end(), {c.seq, c.dim});
-  }
-  static void append(std::vector<std::int64_t>& key, const SiluMulConfig& c) {
-    key.insert(key.end(), {c.seq, c.dim});
-  }
-  static void append(std::vector<std::int64_t>& key, const MoeConfig& c) {
-    key.insert(key.end(), {static_cast<std::int64_t>(c.pass), c.tokens, c.experts, c.top_k,
-                           c.hidden, c.intermediate});
-  }
-
-  std::map<std::vector<std::int64_t>, std::size_t> index_;
-  std::vector<OperatorConfig> configs_;
-};
 
 class Notes {
  public:
@@ -159,23 +110,6 @@ void note_foreign_kernel(const Workload& workload, const HardwareSpec& hardware,
   }
 }
 
-PredictionSummary summarize(const std::vector<IterationTime>& iterations) {
-  PredictionSummary summary;
-  for (const IterationTime& iteration : iterations) {
-    if (iteration.phase == Phase::prefill) {
-      summary.prefill_us += iteration.total_us;
-    } else {
-      summary.decode_total_us += iteration.total_us;
-      ++summary.decode_steps;
-    }
-    summary.total_us += iteration.total_us;
-  }
-  if (summary.decode_steps > 0) {
-    summary.decode_average_us = summary.decode_total_us / static_cast<double>(summary.decode_steps);
-  }
-  return summary;
-}
-
 void note_memory(const Prediction& prediction, Notes& notes) {
   if (!prediction.fits()) {
     const MemoryFootprint& memory = prediction.memory;
@@ -207,6 +141,17 @@ std::string_view to_string(OperatorGroup group) {
       return "engine";
   }
   return "";
+}
+
+void PredictionSummary::add(Phase phase, double iteration_us) {
+  total_us += iteration_us;
+  if (phase == Phase::prefill) {
+    prefill_us += iteration_us;
+    return;
+  }
+  decode_total_us += iteration_us;
+  ++decode_steps;
+  decode_average_us = decode_total_us / static_cast<double>(decode_steps);
 }
 
 bool Prediction::fits() const {
@@ -332,9 +277,9 @@ Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
     }
     // Every request in the batch gets one token per iteration.
     result.output_tokens += static_cast<std::int64_t>(iteration.q_lengths.size());
+    result.summary.add(time.phase, time.total_us);
     result.iterations.push_back(std::move(time));
   }
-  result.summary = summarize(result.iterations);
   result.notes = notes.take();
   return result;
 }

@@ -8,6 +8,7 @@
 #include "pw/fields.h"
 #include "pw/int_math.h"
 #include "pw/workload.h"
+#include "workload_steps.h"
 
 namespace pw {
 namespace {
@@ -91,44 +92,17 @@ std::vector<CommunicationEntry> communication(const ModelConfig& model, std::int
   return entries;
 }
 
-// Fills in the operators of an iteration that has its lengths.
+// Fills in the operators beside attention of an iteration that has its lengths.
 void add_operators(Iteration& iteration, const ModelConfig& model, const RankShape& rank,
                    const WorkloadOptions& options) {
   const std::int64_t layers = model.num_hidden_layers;
   const std::int64_t tokens = num_tokens(iteration);
   iteration.gemms = gemms(model, rank, iteration, tokens);
-  iteration.attention = {{attention(model, rank, iteration, options), layers}};
   // One more for the norm before lm_head.
   const std::int64_t norms = checked_add(checked_mul(options.rmsnorm_per_layer, layers), 1);
   iteration.rmsnorm = {{{tokens, model.hidden_size}, norms}};
   iteration.silu_mul = {{{tokens, 2 * rank.intermediate_size}, layers}};
   iteration.communication = communication(model, tokens, options);
-}
-
-// Every prompt, then one step per further token for the requests that still want one.
-std::vector<Iteration> iterations(const ModelConfig& model, const Trace& trace,
-                                  const RankShape& rank, const WorkloadOptions& options) {
-  const std::vector<std::int64_t> outputs = output_lengths(trace, options.published_rules);
-  check_size(trace, outputs);
-  std::vector<std::size_t> running(trace.requests.size());
-  std::iota(running.begin(), running.end(), std::size_t{0});
-  std::vector<Iteration> all;
-  for (std::int64_t step = 0; !running.empty(); ++step) {
-    Iteration iteration;
-    iteration.number = step + 1;
-    iteration.phase = step == 0 ? Phase::prefill : Phase::decode;
-    for (const std::size_t i : running) {
-      const std::int64_t prompt = trace.requests[i].input_tokens;
-      iteration.q_lengths.push_back(step == 0 ? prompt : 1);
-      iteration.kv_lengths.push_back(prompt + step);
-    }
-    add_operators(iteration, model, rank, options);
-    all.push_back(std::move(iteration));
-    running.erase(std::remove_if(running.begin(), running.end(),
-                                 [&](std::size_t i) { return outputs[i] <= step + 1; }),
-                  running.end());
-  }
-  return all;
 }
 
 std::string stage_note(const std::vector<std::int64_t>& stages) {
@@ -167,23 +141,62 @@ std::vector<std::string> notes(const ModelConfig& model, const Trace& trace,
 
 }  // namespace
 
-Workload generate_workload(const ModelConfig& model, const Trace& trace,
-                           const WorkloadOptions& options) {
+WorkloadSteps::WorkloadSteps(const ModelConfig& model, const Trace& trace,
+                             const WorkloadOptions& options)
+    : model_(model), trace_(trace), options_(options) {
   if (trace.requests.empty()) {
     throw DataError("trace " + trace.stem + " has no requests, expected at least one");
   }
-  const std::vector<std::int64_t> stages =
-      split_into_stages(model.num_hidden_layers, options.pp_size);
+  stages_ = split_into_stages(model.num_hidden_layers, options.pp_size);
+  rank_ = split_over_ranks(model, options.tp_size, options.published_rules);
+  outputs_ = output_lengths(trace, options.published_rules);
+  check_size(trace, outputs_);
+  running_.resize(trace.requests.size());
+  std::iota(running_.begin(), running_.end(), std::size_t{0});
+}
+
+// Every prompt, then one step per further token for the requests that still want one.
+std::optional<Iteration> WorkloadSteps::next(Repeated repeated) {
+  if (running_.empty()) {
+    return std::nullopt;
+  }
+  const bool prefill = step_ == 0;
+  Iteration iteration;
+  iteration.number = step_ + 1;
+  iteration.phase = prefill ? Phase::prefill : Phase::decode;
+  iteration.q_lengths.reserve(running_.size());
+  iteration.kv_lengths.reserve(running_.size());
+  for (const std::size_t i : running_) {
+    const std::int64_t prompt = trace_.requests[i].input_tokens;
+    iteration.q_lengths.push_back(prefill ? prompt : 1);
+    iteration.kv_lengths.push_back(prompt + step_);
+  }
+  iteration.attention = {{attention(model_, rank_, iteration, options_), model_.num_hidden_layers}};
+  if (repeated == Repeated::listed || running_.size() != last_decoding_) {
+    add_operators(iteration, model_, rank_, options_);
+  }
+  last_decoding_ = prefill ? 0 : running_.size();
+  ++step_;
+  running_.erase(std::remove_if(running_.begin(), running_.end(),
+                                [&](std::size_t i) { return outputs_[i] <= step_; }),
+                 running_.end());
+  return iteration;
+}
+
+Workload generate_workload(const ModelConfig& model, const Trace& trace,
+                           const WorkloadOptions& options) {
   Workload workload;
   workload.model = model;
   workload.stem = std::filesystem::path(workload_file_name(model, trace, options)).stem().string();
   workload.trace = trace.stem;
   workload.tp_size = options.tp_size;
   workload.pp_size = options.pp_size;
-  workload.notes = notes(model, trace, stages, options);
   try {
-    const RankShape rank = split_over_ranks(model, options.tp_size, options.published_rules);
-    workload.iterations = iterations(model, trace, rank, options);
+    WorkloadSteps steps(model, trace, options);
+    workload.notes = notes(model, trace, steps.stages(), options);
+    while (std::optional<Iteration> iteration = steps.next()) {
+      workload.iterations.push_back(std::move(*iteration));
+    }
   } catch (const std::overflow_error&) {
     throw DataError("model " + model.stem + " with trace " + trace.stem +
                     ": a size exceeds 2^63, expected realistic dimensions and lengths");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,20 @@ struct ModelInput {
 };
 ModelInput model_input(const OperatorConfig& config, const HardwareSpec& hardware, ModelKind kind,
                        const AnalysisOptions& options);
+// The same of one operator on several GPUs, without computing again what they share. The config
+// must outlive it.
+class OperatorInputs {
+ public:
+  OperatorInputs(const OperatorConfig& config, ModelKind kind, const AnalysisOptions& options);
+
+  ModelInput on(const HardwareSpec& hardware) const;
+
+ private:
+  const OperatorConfig& config_;
+  ModelKind kind_;
+  AnalysisOptions options_;
+  std::optional<AttentionSums> sums_;
+};
 // The same for pipeline features that are already there.
 ModelInput efficiency_input(const PipelineFeatures& pipes, const OperatorFamily& family,
                             const HardwareSpec& hardware);

@@ -36,4 +36,19 @@ RatioFeatures ratios(const RmsNormConfig&, const HardwareSpec&);
 RatioFeatures ratios(const SiluMulConfig&, const HardwareSpec&);
 RatioFeatures ratios(const MoeConfig&, const HardwareSpec&);
 
+// What the features take from the requests of an attention problem: the same on every GPU, and the
+// only part that costs time for each request.
+struct AttentionSums {
+  double tile = 0;         // rows of grouped queries in a query tile
+  double queries = 0;      // new tokens
+  double kv = 0;           // context tokens
+  double pairs = 0;        // query-key pairs under the causal mask
+  double query_tiles = 0;  // of `tile` rows
+  double tile_reads = 0;   // KV tokens that all query tiles read, on average over the mask
+  double longest_kv = 0;
+};
+AttentionSums sum_requests(const AttentionConfig&);
+// `sums`: of this problem.
+RatioFeatures ratios(const AttentionConfig&, const AttentionSums& sums, const HardwareSpec&);
+
 }  // namespace pw

@@ -16,5 +16,8 @@ struct MemoryFootprint {
 // Weights: embedding and lm_head (once if tied), projections and norms of the largest pipeline
 // stage, sharded over tp. KV: 2 * layers * kv heads per rank * head_dim * 2 bytes per token.
 MemoryFootprint memory_footprint(const Workload& workload);
+// `longest_total_context`: the largest sum of an iteration's kv_lengths.
+MemoryFootprint memory_footprint(const ModelConfig& model, std::int64_t tp_size,
+                                 std::int64_t pp_size, std::int64_t longest_total_context);
 
 }  // namespace pw

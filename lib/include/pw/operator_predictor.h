@@ -61,8 +61,8 @@ enum class PredictionMethod {
 
 struct OperatorPredictorOptions {
   PredictionMethod method = PredictionMethod::learned;
-  LinearModels linear_models;  // for PredictionMethod::linear
-  std::optional<TileTable> gemm_tiles;
+  LinearModels linear_models;                   // for PredictionMethod::linear
+  std::shared_ptr<const TileTable> gemm_tiles;  // null: tiles are selected analytically
   TileLookup tile_lookup = TileLookup::nearest_log;
 };
 
@@ -79,6 +79,10 @@ class OperatorPredictor {
   // One prediction per config, each finite and positive. Configs of one model are evaluated in
   // one forward pass. Throws DataError when a model's output is 0 or not finite.
   std::vector<OperatorPrediction> predict(const std::vector<OperatorConfig>& configs) const;
+  // The same on several GPUs, by GPU and config: one forward pass per model for all of them. The
+  // predictors have the same models and options.
+  static std::vector<std::vector<OperatorPrediction>> predict_on_all(
+      const std::vector<OperatorPredictor>& gpus, const std::vector<OperatorConfig>& configs);
 
   // The pipeline features under the options of the config's model, or default ones without it.
   PipelineFeatures features(const OperatorConfig& config) const;
@@ -103,10 +107,22 @@ class OperatorPredictor {
   void find_answers();
   const Answer& answer_for(const OperatorConfig& config) const;
   double baseline_us(const OperatorConfig& config) const;
-  OperatorConfig with_tile(const OperatorConfig& config) const;
-  void predict_with(const Answer& answer, const std::vector<OperatorConfig>& configs,
-                    const std::vector<std::size_t>& members,
-                    std::vector<OperatorPrediction>& results) const;
+  double analytic_us(const OperatorConfig& config) const;  // throws without an analytic form
+  // With the table's tile; empty where the config stays as it is.
+  std::optional<OperatorConfig> with_tile(const OperatorConfig& config) const;
+
+  // Several predictors that lie one after the other, and their predictions by GPU and config.
+  struct Gpus {
+    const OperatorPredictor* first = nullptr;
+    std::size_t count = 0;
+    const OperatorPredictor* begin() const { return first; }
+    const OperatorPredictor* end() const { return first + count; }
+  };
+  using Results = std::vector<std::vector<OperatorPrediction>>;
+  static Results predict_on(Gpus gpus, const std::vector<OperatorConfig>& configs);
+  static void predict_with(const Answer& answer, Gpus gpus,
+                           const std::vector<OperatorConfig>& configs,
+                           const std::vector<std::size_t>& members, Results& results);
 
   HardwareSpec hardware_;
   ModelSet models_;

@@ -43,6 +43,9 @@ struct PredictionSummary {
   double decode_total_us = 0;
   double total_us = 0;
   std::int64_t decode_steps = 0;
+
+  // The next iteration.
+  void add(Phase phase, double iteration_us);
 };
 
 // How long a workload takes on one GPU (per rank, all pipeline stages one after the other).
