@@ -104,7 +104,7 @@ int evaluate_training(const EvaluateArguments& arguments) {
   const std::string what = held_out(arguments, data);
   const std::optional<HeldOutErrors> errors =
       arguments.leave_one_gpu_out
-          ? new_gpu_errors(data, result.unseen)
+          ? new_gpu_errors(data, result.unseen, what)
           : known_gpu_errors(data, result.unseen,
                              arguments.has_groups() ? data.hold_out_group : data.problem,
                              arguments.training.mlp.seed, what);

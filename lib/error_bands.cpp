@@ -195,11 +195,10 @@ std::optional<HeldOutErrors> known_gpu_errors(const Dataset& data,
   return result;
 }
 
-std::optional<HeldOutErrors> new_gpu_errors(const Dataset& data,
-                                            const std::vector<FitErrors>& fits) {
+std::optional<HeldOutErrors> new_gpu_errors(const Dataset& data, const std::vector<FitErrors>& fits,
+                                            const std::string& held_out) {
   const ErrorsOfGpus errors = by_gpu(data, fits);
-  std::optional<HeldOutErrors> result =
-      bands(data, errors, error_band(errors), "GPU, one at a time");
+  std::optional<HeldOutErrors> result = bands(data, errors, error_band(errors), held_out);
   if (!result) {
     return std::nullopt;
   }

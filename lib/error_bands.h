@@ -34,8 +34,8 @@ std::optional<HeldOutErrors> known_gpu_errors(const Dataset& data,
 
 // How fits without a GPU err on it; `fits` as gpu_folds() makes them. A unit is a GPU. Its coverage
 // is that of the band of the other GPUs; that of all is the mean.
-std::optional<HeldOutErrors> new_gpu_errors(const Dataset& data,
-                                            const std::vector<FitErrors>& fits);
+std::optional<HeldOutErrors> new_gpu_errors(const Dataset& data, const std::vector<FitErrors>& fits,
+                                            const std::string& held_out);
 
 // The errors of a record that speak for a GPU: of fits that knew it, if the model does, else of
 // fits that knew others alone. Absent where the record has none.

@@ -135,11 +135,13 @@ void set_bands(const EnsembleTraining& training, const FitPlan& plan, const Data
     record.known_gpu_errors = known_gpu_errors(
         train, unseen_errors(training, plan.first_of_groups(), plan.groups, train, record),
         train.hold_out_group, seed,
-        described_groups(train) + ", in " + std::to_string(plan.groups.size()) + " folds");
+        described_groups(train) + ", in " + std::to_string(plan.groups.size()) +
+            " folds, one network each");
   }
   if (!plan.gpus.empty()) {
     record.new_gpu_errors = new_gpu_errors(
-        train, unseen_errors(training, plan.first_of_gpus(), plan.gpus, train, record));
+        train, unseen_errors(training, plan.first_of_gpus(), plan.gpus, train, record),
+        "GPU, one at a time, one network each");
   }
 }
 
@@ -151,7 +153,8 @@ TrainingRun run_log_ratio_training(const Dataset& train, const Dataset* test,
   check_options(options);
   set_torch_threads(options.threads);
   const FitPlan plan = plan_fits(train, options);
-  EnsembleTraining training(train, rows_of_fits(plan, train), options);
+  EnsembleTraining training(train, rows_of_fits(plan, train), options, {0.5},
+                            /*ensembles=*/plan.first_of_groups());
   TrainingRun run;
   run.record = record_of(train, test, options_of(options), plan.split);
   append(hold_out_options(plan, train), run.record.training);

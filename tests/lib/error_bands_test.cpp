@@ -104,7 +104,7 @@ TEST(KnownGpuErrors, CoverageIsOfGroupsThatTheBandDoesNotHave) {
 
 TEST(NewGpuErrors, CoverageOfAGpuIsByTheOthers) {
   HeldOut held_out;
-  const auto errors = new_gpu_errors(held_out.data, held_out.fits);
+  const auto errors = new_gpu_errors(held_out.data, held_out.fits, "GPU");
   ASSERT_TRUE(errors);
   // All narrow errors lie in the wide range, but not the reverse.
   EXPECT_EQ(errors->of("NVIDIA A100-SXM4-80GB").coverage.value(), 1);
