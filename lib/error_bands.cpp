@@ -6,6 +6,7 @@
 
 #include "metrics.h"
 #include "model/split.h"
+#include "statistics.h"
 
 namespace pw {
 namespace {
@@ -13,25 +14,12 @@ namespace {
 constexpr std::size_t kFewestErrors = 9;  // the fewest whose smallest is the quantile 0.1
 constexpr float kSmallestEfficiency = 1e-9f;
 
-struct WeightedError {
-  double error, weight;
-};
-
-// Of errors that ascend and whose weights are 1 together, when the next error is of one more unit
-// like the `units` that they come from: that unit's weight lies beyond them, half at each end.
-double weighted_quantile(const std::vector<WeightedError>& sorted, double units, double share) {
-  double place_before = 0, error_before = sorted.front().error, sum = 0;
-  for (const WeightedError& each : sorted) {
-    const double place = (0.5 + units * (sum + each.weight / 2)) / (units + 1);
-    if (place >= share) {
-      const double step = (share - place_before) / (place - place_before);
-      return error_before + step * (each.error - error_before);
-    }
-    sum += each.weight;
-    place_before = place;
-    error_before = each.error;
-  }
-  return sorted.back().error;
+// The i-th of n values that ascend is the quantile i / (n + 1), linear between.
+double rank_quantile(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() + 1) - 1;
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 bool is_within(double error, const ErrorBand& band) {
@@ -72,27 +60,39 @@ std::vector<double> joined(const ErrorsOfGpus& parts) {
   return all;
 }
 
-// Without coverage; absent without the band of all GPUs.
-std::optional<HeldOutErrors> bands(const Dataset& data, const ErrorsOfGpus& errors,
-                                   const std::optional<ErrorBand>& all,
-                                   const std::string& held_out) {
-  if (!all) {
-    return std::nullopt;
-  }
-  HeldOutErrors result{held_out, *all, {}};
+// Of the GPUs with enough errors, without coverage.
+std::vector<std::pair<std::string, ErrorBand>> bands_of_gpus(const Dataset& data,
+                                                             const ErrorsOfGpus& errors) {
+  std::vector<std::pair<std::string, ErrorBand>> bands;
   for (std::size_t gpu = 0; gpu < errors.size(); ++gpu) {
-    if (const std::optional<ErrorBand> own = error_band(errors[gpu])) {
-      result.of_gpu.emplace_back(data.hardware_names[gpu], *own);
+    if (const std::optional<ErrorBand> band = error_band(errors[gpu])) {
+      bands.emplace_back(data.hardware_names[gpu], *band);
     }
   }
-  return result;
+  return bands;
 }
 
 std::optional<HeldOutErrors> known_gpu_bands(const Dataset& data,
                                              const std::vector<FitErrors>& fits,
                                              const std::string& held_out) {
   const ErrorsOfGpus errors = by_gpu(data, fits);
-  return bands(data, errors, error_band(joined(errors)), held_out);
+  const std::optional<ErrorBand> all = error_band(joined(errors));
+  if (!all) {
+    return std::nullopt;
+  }
+  return HeldOutErrors{held_out, *all, bands_of_gpus(data, errors)};
+}
+
+// The band of a GPU like those, but for the one that is called `except`.
+std::optional<ErrorBand> new_gpu_band(const std::vector<std::pair<std::string, ErrorBand>>& of_gpu,
+                                      const std::string& except = {}) {
+  std::vector<ErrorBand> bands;
+  for (const auto& [name, band] : of_gpu) {
+    if (name != except) {
+      bands.push_back(band);
+    }
+  }
+  return widest_band(bands);
 }
 
 // The errors of some of a fit's rows.
@@ -110,13 +110,6 @@ FitErrors part_of(const FitErrors& fit, const std::vector<std::int64_t>& rows) {
   return part;
 }
 
-void set_coverage(const Dataset& data, const std::vector<Share>& shares, HeldOutErrors& errors) {
-  for (auto& [name, band] : errors.of_gpu) {
-    const auto gpu = std::find(data.hardware_names.begin(), data.hardware_names.end(), name);
-    band.coverage = shares[static_cast<std::size_t>(gpu - data.hardware_names.begin())].value();
-  }
-}
-
 }  // namespace
 
 const ErrorBand& HeldOutErrors::of(const std::string& gpu) const {
@@ -125,31 +118,29 @@ const ErrorBand& HeldOutErrors::of(const std::string& gpu) const {
   return own == of_gpu.end() ? all : own->second;
 }
 
-std::optional<ErrorBand> error_band(const std::vector<std::vector<double>>& units) {
-  const auto filled = static_cast<double>(
-      std::count_if(units.begin(), units.end(), [](const auto& unit) { return !unit.empty(); }));
-  std::vector<WeightedError> sorted;
-  for (const std::vector<double>& unit : units) {
-    for (const double error : unit) {
-      sorted.push_back({error, 1 / (filled * static_cast<double>(unit.size()))});
-    }
-  }
-  if (sorted.size() < kFewestErrors) {
+std::optional<ErrorBand> error_band(std::vector<double> errors) {
+  if (errors.size() < kFewestErrors) {
     return std::nullopt;
   }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.error < b.error; });
-  const auto quantile = [&](double share) { return weighted_quantile(sorted, filled, share); };
-  return ErrorBand{static_cast<std::int64_t>(sorted.size()), quantile(0.1), quantile(0.5),
-                   quantile(0.9), std::nullopt};
+  std::sort(errors.begin(), errors.end());
+  return ErrorBand{static_cast<std::int64_t>(errors.size()), rank_quantile(errors, 0.1),
+                   rank_quantile(errors, 0.5), rank_quantile(errors, 0.9), std::nullopt};
 }
 
-std::optional<ErrorBand> error_band(const std::vector<double>& errors) {
-  std::vector<std::vector<double>> units;
-  for (const double error : errors) {
-    units.push_back({error});
+std::optional<ErrorBand> widest_band(const std::vector<ErrorBand>& bands) {
+  if (bands.empty()) {
+    return std::nullopt;
   }
-  return error_band(units);
+  ErrorBand widest{0, bands.front().p10, 0, bands.front().p90, std::nullopt};
+  std::vector<double> medians;
+  for (const ErrorBand& band : bands) {
+    widest.rows += band.rows;
+    widest.p10 = std::min(widest.p10, band.p10);
+    widest.p90 = std::max(widest.p90, band.p90);
+    medians.push_back(band.p50);
+  }
+  widest.p50 = median(std::move(medians));
+  return widest;
 }
 
 FitErrors fit_errors(const Dataset& data, const std::vector<std::int64_t>& rows,
@@ -191,35 +182,38 @@ std::optional<HeldOutErrors> known_gpu_errors(const Dataset& data,
     }
   }
   result->all.coverage = all.value();
-  set_coverage(data, shares, *result);
+  for (auto& [name, band] : result->of_gpu) {
+    const auto gpu = std::find(data.hardware_names.begin(), data.hardware_names.end(), name);
+    band.coverage = shares[static_cast<std::size_t>(gpu - data.hardware_names.begin())].value();
+  }
   return result;
 }
 
 std::optional<HeldOutErrors> new_gpu_errors(const Dataset& data, const std::vector<FitErrors>& fits,
                                             const std::string& held_out) {
   const ErrorsOfGpus errors = by_gpu(data, fits);
-  std::optional<HeldOutErrors> result = bands(data, errors, error_band(errors), held_out);
-  if (!result) {
+  HeldOutErrors result{held_out, {}, bands_of_gpus(data, errors)};
+  const std::optional<ErrorBand> all = new_gpu_band(result.of_gpu);
+  if (!all) {
     return std::nullopt;
   }
-  std::vector<Share> shares(errors.size());
-  double sum = 0;
-  for (std::size_t gpu = 0; gpu < errors.size(); ++gpu) {
-    ErrorsOfGpus others = errors;
-    others[gpu].clear();
-    if (const std::optional<ErrorBand> band = error_band(others)) {
-      for (const double error : errors[gpu]) {
-        shares[gpu].add(is_within(error, *band));
+  result.all = *all;
+  std::vector<double> coverages;
+  for (auto& [name, band] : result.of_gpu) {
+    if (const std::optional<ErrorBand> others = new_gpu_band(result.of_gpu, name)) {
+      const auto gpu = std::find(data.hardware_names.begin(), data.hardware_names.end(), name);
+      Share share;
+      for (const double error :
+           errors[static_cast<std::size_t>(gpu - data.hardware_names.begin())]) {
+        share.add(is_within(error, *others));
       }
+      band.coverage = share.value();
+      coverages.push_back(*band.coverage);
     }
-    sum += shares[gpu].value().value_or(0);
   }
-  const auto tested = std::count_if(shares.begin(), shares.end(),
-                                    [](const Share& share) { return share.rows > 0; });
-  if (tested > 0) {
-    result->all.coverage = sum / static_cast<double>(tested);
+  if (!coverages.empty()) {
+    result.all.coverage = mean(coverages);
   }
-  set_coverage(data, shares, *result);
   return result;
 }
 

@@ -11,13 +11,12 @@
 
 namespace pw {
 
-// Quantiles between which an error of one more unit lies in 80 % of all cases, if it is a draw like
-// the others (split conformal prediction for hierarchical data). Units weigh the same whatever
-// their number of errors: of n single errors the i-th is the quantile i / (n + 1). Fewer than 4
-// units do not tell so much: the band is then the range of their errors. Absent for fewer than 9
-// errors.
-std::optional<ErrorBand> error_band(const std::vector<std::vector<double>>& units);
-std::optional<ErrorBand> error_band(const std::vector<double>& errors);  // each its own unit
+// Quantiles of errors, the i-th of n being i / (n + 1), so that one more lies between p10 and p90
+// in 80 % of all cases. Absent for fewer than 9, which do not tell a p10.
+std::optional<ErrorBand> error_band(std::vector<double> errors);
+
+// From the lowest p10 to the highest p90, and the median of the p50s. Absent without any.
+std::optional<ErrorBand> widest_band(const std::vector<ErrorBand>& bands);
 
 // Of overall_perf that a fit predicts for rows that it has not seen.
 FitErrors fit_errors(const Dataset& data, const std::vector<std::int64_t>& rows,
@@ -32,8 +31,9 @@ std::optional<HeldOutErrors> known_gpu_errors(const Dataset& data,
                                               const std::vector<std::uint64_t>& group_of_row,
                                               std::int64_t seed, const std::string& held_out);
 
-// How fits without a GPU err on it; `fits` as gpu_folds() makes them. A unit is a GPU. Its coverage
-// is that of the band of the other GPUs; that of all is the mean.
+// How fits without a GPU err on it; `fits` as gpu_folds() makes them. `all` is the widest band of
+// the GPUs: the rows of a GPU share much of their error, so that few GPUs tell little of the next.
+// The coverage of a GPU is that of the widest band of the others; that of all is the mean.
 std::optional<HeldOutErrors> new_gpu_errors(const Dataset& data, const std::vector<FitErrors>& fits,
                                             const std::string& held_out);
 

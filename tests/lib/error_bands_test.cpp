@@ -35,21 +35,13 @@ TEST(ErrorBand, NineErrorsAreTheFewest) {
   EXPECT_NEAR(error_band(one_to(9))->p90, 9, 1e-12);
 }
 
-TEST(ErrorBand, UnitsWeighTheSameWhateverTheirSize) {
-  // Nine units of one value each, of which the first has it a hundred times.
-  std::vector<std::vector<double>> units{std::vector<double>(100, 1)};
-  for (int value = 2; value <= 9; ++value) {
-    units.push_back({static_cast<double>(value)});
-  }
-  const auto band = error_band(units);
-  EXPECT_NEAR(band->p50, 5, 1e-12);
-  EXPECT_NEAR(band->p90, 9, 1e-12);
-}
-
-TEST(ErrorBand, FewUnitsGiveTheRangeOfTheirErrors) {
-  const auto band = error_band({one_to(50), std::vector<double>(50, 100)});
-  EXPECT_EQ(band->p10, 1);
-  EXPECT_EQ(band->p90, 100);
+TEST(ErrorBand, TheWidestSpansAll) {
+  EXPECT_FALSE(widest_band({}));
+  const auto widest = widest_band({{10, -2, -1, 1, {}}, {20, -1, 0, 3, {}}, {30, 0, 4, 2, {}}});
+  EXPECT_EQ(widest->rows, 60);
+  EXPECT_EQ(widest->p10, -2);
+  EXPECT_EQ(widest->p50, 0);
+  EXPECT_EQ(widest->p90, 3);
 }
 
 // Two GPUs, the second with errors ten times as wide.
@@ -106,9 +98,10 @@ TEST(NewGpuErrors, CoverageOfAGpuIsByTheOthers) {
   HeldOut held_out;
   const auto errors = new_gpu_errors(held_out.data, held_out.fits, "GPU");
   ASSERT_TRUE(errors);
-  // All narrow errors lie in the wide range, but not the reverse.
+  // The narrow errors lie in the wide band, but not the reverse.
   EXPECT_EQ(errors->of("NVIDIA A100-SXM4-80GB").coverage.value(), 1);
   EXPECT_LT(errors->of("NVIDIA H800").coverage.value(), 0.4);
+  EXPECT_EQ(errors->all.p90, errors->of("NVIDIA H800").p90);
   EXPECT_NEAR(errors->all.coverage.value(), (1 + errors->of("NVIDIA H800").coverage.value()) / 2,
               1e-12);
 }
