@@ -23,5 +23,6 @@ int main(int argc, char** argv) {
   pw::add_predict_sweep(app, action);
   pw::add_predict_merge(app, action);
   pw::add_predict_info(app, action);
+  pw::add_predict_evaluate(app, action);
   return pw::run_app(app, argc, argv, [&] { return action(); });
 }

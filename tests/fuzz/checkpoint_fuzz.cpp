@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       archive.crc_matches(name);
       fuzz::takes([&] { archive.member(name.substr(name.find('/') + 1)); });
     }
+    fuzz::takes([&] { archive.text("code/model.py"); });
     archive_checksum(archive);
   });
   const auto& path = input.write(bytes);

@@ -1,4 +1,4 @@
-// Pickles alone, and as the data.pkl of an archive with two storages.
+// Pickles alone, of both contents, and as the data.pkl of an archive with two storages.
 #include "fuzz_input.h"
 #include "io/pickle.h"
 #include "io/state_dict.h"
@@ -8,6 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace pw;
   static const fuzz::InputFile input("model.pth");
   const std::string pickle(fuzz::as_text(data, size));
+  fuzz::takes([&] { Pickle(pickle, "data.pkl", PickleContent::script_module); });
   if (!fuzz::takes([&] { Pickle(pickle, "data.pkl"); })) return 0;
   const std::string archive = write_zip({{"m/data.pkl", pickle},
                                          {"m/data/0", std::string(24, '\x3f')},
