@@ -33,7 +33,8 @@ LoadedModel load_model(const std::filesystem::path& path,
 struct ModelFiles {
   std::filesystem::path folder;                        // of <name>.pt
   std::map<std::string, std::filesystem::path> given;  // by name, instead of the folder's
-  std::optional<InputTransform> input_transform;       // of given files that are not ours
+  // Of given files that are not ours.
+  std::optional<InputTransform> input_transform = std::nullopt;
 };
 // The checkpoints of `families` under the names of ModelSet; no other file is read. A family
 // without one is left out. Throws DataError like load_model, and for a model of another operator.
