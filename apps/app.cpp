@@ -1,6 +1,7 @@
 #include "app.h"
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -10,11 +11,15 @@
 #include <vector>
 
 #include "config_file.h"
+#include "io/text.h"
 #include "pw/fields.h"
+#include "stop_request.h"
 
 namespace pw {
 
 int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is then an error with a message
+  end_on_signals(app.get_name());
   try {
     std::vector<std::string> arguments = with_config_file(app, {argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // the order that this parse() takes
@@ -27,10 +32,10 @@ int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsageError;
   } catch (const DataError& error) {
-    std::cerr << app.get_name() << ": " << error.what() << '\n';
+    std::cerr << app.get_name() << ": " << one_line(error.what()) << '\n';
     return kBadData;
   } catch (const std::filesystem::filesystem_error& error) {
-    std::cerr << app.get_name() << ": " << error.what() << '\n';
+    std::cerr << app.get_name() << ": " << one_line(error.what()) << '\n';
     return kBadData;
   } catch (const std::overflow_error& error) {  // sizes of a problem, see pw/int_math.h
     std::cerr << app.get_name() << ": " << error.what() << ", expected smaller numbers\n";

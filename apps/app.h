@@ -13,11 +13,12 @@ enum ExitCode {
   kUsageError = 2,
   kBadData = 3,
   kThresholdExceeded = 4,  // a limit that the user set
-  kStopped = 5,            // by Ctrl-C or SIGTERM, in order; the message says what was saved
+  kStopped = 5,            // by Ctrl-C or SIGTERM; the message says what was saved
 };
 
 // Parses the command line with the options of a configuration file (config_file.h), then runs
-// `body`: the one place where exceptions become one sentence on stderr and an exit code.
+// `body`: the one place where exceptions and signals become one sentence on stderr and an exit
+// code.
 int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
 }  // namespace pw

@@ -9,6 +9,7 @@
 #include "compare.h"
 #include "compare_methods.h"
 #include "io/files.h"
+#include "io/text.h"
 #include "pw/comparison.h"
 #include "pw/data_paths.h"
 #include "pw/fields.h"
@@ -33,7 +34,7 @@ struct Arguments {
   std::optional<fs::path> hardware_folder;
 };
 
-void warn(const std::string& text) { std::cerr << "warning: " << text << '\n'; }
+void warn(const std::string& text) { std::cerr << "warning: " << one_line(text) << '\n'; }
 
 int write_published_tables(const Arguments& arguments, const MethodPaths& methods) {
   for (const auto& [name, path] : methods) {

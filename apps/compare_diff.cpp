@@ -3,6 +3,7 @@
 
 #include "app.h"
 #include "compare.h"
+#include "io/text.h"
 #include "pw/data_paths.h"
 #include "pw/prediction_diff.h"
 
@@ -19,7 +20,9 @@ struct Arguments {
 int show_difference(const Arguments& arguments) {
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
-  const auto warn = [](const std::string& text) { std::cerr << "warning: " << text << '\n'; };
+  const auto warn = [](const std::string& text) {
+    std::cerr << "warning: " << one_line(text) << '\n';
+  };
   std::cout << prediction_diff_text(read_prediction_file(arguments.a, catalog, warn),
                                     read_prediction_file(arguments.b, catalog, warn));
   return kDone;

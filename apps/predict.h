@@ -14,5 +14,6 @@ void add_predict_operators(CLI::App& app, Action& action);  // `operators`
 void add_predict_sweep(CLI::App& app, Action& action);      // `sweep`
 void add_predict_merge(CLI::App& app, Action& action);      // `merge`
 void add_predict_info(CLI::App& app, Action& action);       // `info`
+void add_predict_evaluate(CLI::App& app, Action& action);   // `evaluate`
 
 }  // namespace pw

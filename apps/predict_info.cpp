@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "app.h"
+#include "foreign_options.h"
 #include "predict.h"
 #include "pw/checkpoint.h"
 
@@ -10,10 +11,12 @@ namespace pw {
 void add_predict_info(CLI::App& app, Action& action) {
   CLI::App* info = app.add_subcommand("info", "Print what a checkpoint says about itself");
   const auto file = std::make_shared<std::filesystem::path>();
+  const auto foreign = std::make_shared<ForeignModule>();
   info->add_option("file", *file, "Checkpoint (.pt)")->required()->option_text("FILE");
-  info->parse_complete_callback([&action, file] {
-    action = [file] {
-      std::cout << record_json(read_checkpoint_record(*file)) << '\n';
+  add_foreign_options(*info, *foreign);
+  info->parse_complete_callback([&action, file, foreign] {
+    action = [file, foreign] {
+      std::cout << record_json(read_checkpoint_record(*file, *foreign)) << '\n';
       return static_cast<int>(kDone);
     };
   });

@@ -239,8 +239,12 @@ void add_predict_operators(CLI::App& app, Action& action) {
                    "GPU of all rows; default: the hardware column of each row")
       ->option_text("GPU");
   add_predictor_options(*operators, arguments->predictor);
-  operators->parse_complete_callback(
-      [&action, arguments] { action = [arguments] { return predict(*arguments); }; });
+  operators->parse_complete_callback([&action, arguments] {
+    for (std::string& text : arguments->predictor.checkpoints) {
+      if (text.find('=') == std::string::npos) text = arguments->family + "=" + text;
+    }
+    action = [arguments] { return predict(*arguments); };
+  });
 }
 
 }  // namespace pw

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "foreign_options.h"
 #include "io/files.h"
 #include "io/sha256.h"
 #include "pw/data_paths.h"
@@ -54,6 +55,17 @@ fs::path checkpoint_folder(const PredictorArguments& arguments) {
 
 }  // namespace
 
+CLI::Option* add_runtime_option(CLI::App& app, NetworkEngine& runtime) {
+  return app
+      .add_option_function<std::string>(
+          "--runtime",
+          [&runtime](const std::string& name) { runtime = parse_network_engine(name); },
+          "What evaluates the networks: auto (default), native, or torch, the slower reference; "
+          "auto loads LibTorch only for networks that pw-train does not write")
+      ->check(CLI::IsMember({"auto", "native", "torch"}))
+      ->option_text("auto|native|torch");
+}
+
 void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
   app.add_option("--hardware-dir", arguments.hardware_folder, "Folder of GPU specs (*.json)")
       ->option_text("FOLDER")
@@ -71,15 +83,8 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
                  "are selected analytically")
       ->option_text("FILE")
       ->group("Models and data");
-  app.add_option_function<std::string>(
-         "--runtime",
-         [&arguments](const std::string& name) { arguments.runtime = parse_network_engine(name); },
-         "What evaluates the networks: auto (default), native, or torch, the slower reference; "
-         "auto "
-         "loads LibTorch only for networks that pw-train does not write")
-      ->check(CLI::IsMember({"auto", "native", "torch"}))
-      ->option_text("auto|native|torch")
-      ->group("Models and data");
+  add_input_transform_option(app, arguments.input_transform)->group("Models and data");
+  add_runtime_option(app, arguments.runtime)->group("Models and data");
   app.add_option_function<std::string>(
          "--method",
          [&arguments](const std::string& name) { arguments.method = methods().at(name); },
@@ -119,7 +124,8 @@ ModelSet load_models(const PredictorArguments& arguments, const std::vector<std:
   if (arguments.method != PredictionMethod::learned) {
     return {};
   }
-  const ModelFiles files{checkpoint_folder(arguments), given_checkpoints(arguments)};
+  const ModelFiles files{checkpoint_folder(arguments), given_checkpoints(arguments),
+                         arguments.input_transform};
   ModelSet models = load_models(files, families, arguments.runtime);
   for (const std::string& family : families) {
     const std::vector<std::string> names = model_names_of(family);

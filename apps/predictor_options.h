@@ -20,6 +20,7 @@ struct PredictorArguments {
   std::optional<std::filesystem::path> hardware_folder;
   std::optional<std::filesystem::path> checkpoint_folder;
   std::vector<std::string> checkpoints;  // "gemm=my.pt"
+  std::optional<InputTransform> input_transform;
   std::optional<std::filesystem::path> collectives;
   std::optional<std::filesystem::path> gemm_table;
   PredictionMethod method = PredictionMethod::learned;
@@ -27,6 +28,7 @@ struct PredictorArguments {
   bool published_rules = false;
 };
 
+CLI::Option* add_runtime_option(CLI::App& app, NetworkEngine& runtime);
 void add_predictor_options(CLI::App& app, PredictorArguments& arguments);
 
 HardwareCatalog hardware_catalog(const PredictorArguments& arguments);

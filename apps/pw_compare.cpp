@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
       "  pw-compare --pred predictions/ --real measured/ --max-mape 10 --phase total\n"
       "  pw-compare operators --pred out.csv --real data.csv\n"
       "  pw-compare diff a.json b.json\n"
-      "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 4 error above --max-mape.");
+      "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 4 error above --max-mape, 5 "
+      "stopped.");
   app.require_subcommand(0, 1);
   pw::Action action;
   pw::add_compare_cases(app, action);

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
       "--output-len 256 --output grid.csv\n"
       "  pw-predict operators --operator gemm --input rows.csv --hardware A100 --output out.csv\n"
       "  pw-predict info checkpoints/gemm.pt\n"
-      "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data.");
+      "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped.");
   app.require_subcommand(0, 1);
   pw::Action action;
   pw::add_predict_workload(app, action);
@@ -23,5 +23,6 @@ int main(int argc, char** argv) {
   pw::add_predict_sweep(app, action);
   pw::add_predict_merge(app, action);
   pw::add_predict_info(app, action);
+  pw::add_predict_evaluate(app, action);
   return pw::run_app(app, argc, argv, [&] { return action(); });
 }

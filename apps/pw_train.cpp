@@ -21,7 +21,7 @@ constexpr char kExamples[] =
     "  pw-train import gemm_mlp_model.pth --operator gemm --output gemm.pt\n"
     "  pw-train collective --data collective --source \"own NCCL runs\" --output "
     "collectives.json\n"
-    "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped and saved.";
+    "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped.";
 
 }  // namespace
 

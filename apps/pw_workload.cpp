@@ -4,6 +4,7 @@
 
 #include "app.h"
 #include "io/files.h"
+#include "io/text.h"
 #include "pw/workload.h"
 #include "workload_options.h"
 
@@ -27,7 +28,7 @@ constexpr char kExamples[] =
     "(or num_decode_tokens), or ContextTokens and GeneratedTokens; lengths are tokens, and the "
     "first\n"
     "generated token counts.\n"
-    "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data.";
+    "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped.";
 
 struct Arguments {
   WorkloadArguments workload;
@@ -51,7 +52,7 @@ int generate(const Arguments& arguments) {
   const fs::path path = arguments.output / (workload.stem + ".json");
   write_file_atomic(path, workload_json(workload, arguments.workload.options.published_rules));
   for (const std::string& note : workload.notes) {
-    std::cerr << "note: " << note << '\n';
+    std::cerr << "note: " << one_line(note) << '\n';
   }
   std::cerr << summary(workload) << '\n';
   std::cout << path.string() << '\n';

@@ -1,9 +1,16 @@
 #pragma once
 
+#include <string>
+
 namespace pw {
 
-// While it lives, the first SIGINT (Ctrl-C) or SIGTERM asks the program to end in order; a second
-// one ends it at once, as usual.
+// From here on SIGINT (Ctrl-C) and SIGTERM end the program with kStopped and one sentence that
+// begins with `program`. A file that is being written is completed first, so that each output is
+// the old one or the new one. A signal that the caller had ignored stays ignored.
+void end_on_signals(const std::string& program);
+
+// While it lives, the first of these signals asks the program to end in order; a second one ends it
+// as above.
 class StopRequest {
  public:
   StopRequest();

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "config_file.h"
+#include "io/files.h"
 
 namespace pw {
 namespace {
@@ -209,6 +210,8 @@ void check_arguments(const MlpArguments& arguments) {
     throw DataError("--output " + arguments.output.string() +
                     " is a folder, expected the file to write");
   }
+  require_writable(arguments.output);
+  if (arguments.control.save_state) require_writable(*arguments.control.save_state);
   const std::string& foreign =
       arguments.recommended() ? arguments.of_published_preset : arguments.of_recommended_preset;
   if (!foreign.empty()) {

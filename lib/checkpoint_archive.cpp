@@ -5,6 +5,7 @@
 
 #include "io/files.h"
 #include "io/sha256.h"
+#include "model_metadata.h"
 #include "pw/checkpoint.h"
 
 namespace pw {
@@ -34,19 +35,40 @@ ZipArchive open_archive(const std::string& bytes, const std::string& file) {
   }
 }
 
-void check_is_ours(const ZipArchive& archive, const std::string& file) {
+void check_is_script(const ZipArchive& archive, const std::string& file) {
   if (!archive.has("constants.pkl")) {
     if (archive.has("data.pkl")) {
       refuse_state_dict(file);
     }
     throw DataError(file + " is a ZIP archive without a TorchScript module in it");
   }
-  for (const char* member : {kRecordMember, kChecksumMember}) {
-    if (!archive.has(std::string("extra/") + member)) {
-      throw DataError(file + " is TorchScript without our record (" + member +
-                      "), expected a checkpoint that pw-train wrote");
-    }
+}
+
+bool is_ours(const ZipArchive& archive) {
+  return archive.has(std::string("extra/") + kRecordMember) &&
+         archive.has(std::string("extra/") + kChecksumMember);
+}
+
+// LibTorch loads changed weights without complaint.
+void check_crcs(const ZipArchive& archive, const std::string& file) {
+  for (const auto& [name, content] : archive.members()) {
+    if (archive.crc_matches(name)) continue;
+    throw DataError(file + ": the content of " + name +
+                    " has changed since it was written (its CRC-32 differs); copy or save the file "
+                    "again");
   }
+}
+
+void read_foreign(const std::filesystem::path& path, const ZipArchive& archive,
+                  const ForeignModule& foreign, CheckpointFile& checkpoint) {
+  if (foreign.model_name.empty() || !foreign.input_transform) {
+    throw DataError(path.string() +
+                    " is TorchScript without our record: no checkpoint of pw-train; to use "
+                    "somebody else's module give --operator NAME and --input-transform none|log1p");
+  }
+  check_crcs(archive, path.string());
+  checkpoint.record = foreign_record(path, foreign.model_name);
+  checkpoint.foreign_transform = foreign.input_transform;
 }
 
 void check_unchanged(const ZipArchive& archive, const std::string& file) {
@@ -75,12 +97,17 @@ std::string archive_checksum(const ZipArchive& archive) {
   return sha256_hex(text);
 }
 
-CheckpointFile read_checkpoint_file(const std::filesystem::path& path) {
+CheckpointFile read_checkpoint_file(const std::filesystem::path& path,
+                                    const ForeignModule& foreign) {
   const std::string file = path.string();
   CheckpointFile checkpoint;
   checkpoint.bytes = read_file(path);
   const ZipArchive archive = open_archive(checkpoint.bytes, file);
-  check_is_ours(archive, file);
+  check_is_script(archive, file);
+  if (!is_ours(archive)) {
+    read_foreign(path, archive, foreign, checkpoint);
+    return checkpoint;
+  }
   check_unchanged(archive, file);
   checkpoint.record =
       parse_record(std::string(archive.member(std::string("extra/") + kRecordMember)),
@@ -89,8 +116,15 @@ CheckpointFile read_checkpoint_file(const std::filesystem::path& path) {
   return checkpoint;
 }
 
-ModelRecord read_checkpoint_record(const std::filesystem::path& path) {
-  return read_checkpoint_file(path).record;
+ModelRecord read_checkpoint_record(const std::filesystem::path& path,
+                                   const ForeignModule& foreign) {
+  return read_checkpoint_file(path, foreign).record;
+}
+
+InputTransform parse_input_transform(std::string_view text) {
+  if (text == "none") return InputTransform::none;
+  if (text == "log1p") return InputTransform::log1p;
+  throw DataError("input transform '" + std::string(text) + "', expected none or log1p");
 }
 
 }  // namespace pw

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "io/zip_archive.h"
+#include "pw/foreign_module.h"
 #include "pw/model_record.h"
 
 namespace pw {
@@ -17,11 +18,15 @@ inline constexpr char kChecksumMember[] = "pw_checksum";
 struct CheckpointFile {
   std::string bytes;
   ModelRecord record;
+  // Of a module that is not ours. Ours transform their inputs themselves.
+  std::optional<InputTransform> foreign_transform = std::nullopt;
 };
 
 // Throws DataError that tells what the file is instead: cut, no archive, a Python state_dict,
-// TorchScript without our record, changed bytes, a record that does not suit its operator.
-CheckpointFile read_checkpoint_file(const std::filesystem::path& path);
+// changed bytes, a record that does not suit its operator, TorchScript without our record and not
+// enough said about it in `foreign`.
+CheckpointFile read_checkpoint_file(const std::filesystem::path& path,
+                                    const ForeignModule& foreign = {});
 
 // SHA-256 over names (without the top folder), sizes and bytes of all members in the order of their
 // names; LibTorch loads changed weights without complaint. Two members are left out: the checksum

@@ -14,7 +14,14 @@ std::shared_ptr<const OperatorModel> load_network(const CheckpointFile& checkpoi
                                                   const fs::path& path, NetworkEngine engine) {
   const std::string file = path.string();
   std::string purpose = "the engine 'torch'";
-  if (engine != NetworkEngine::torch) {
+  if (checkpoint.foreign_transform) {
+    if (engine == NetworkEngine::native) {
+      throw DataError(file +
+                      " is no checkpoint of pw-train, which the native engine expects: let "
+                      "LibTorch evaluate it");
+    }
+    purpose = file + " is no checkpoint of pw-train: it";
+  } else if (engine != NetworkEngine::torch) {
     try {
       return std::make_shared<NativeModel>(checkpoint, file);
     } catch (const UnknownNetwork& reason) {
@@ -26,7 +33,7 @@ std::shared_ptr<const OperatorModel> load_network(const CheckpointFile& checkpoi
           file + ": the network is none that pw-train writes, because " + reason.what() + ". It";
     }
   }
-  return torch_engine(purpose).load(path);
+  return torch_engine(purpose).load(checkpoint, file);
 }
 
 // The name of ModelSet that a model was made for.
@@ -44,8 +51,8 @@ NetworkEngine parse_network_engine(std::string_view text) {
   throw DataError("engine '" + std::string(text) + "', expected auto, native or torch");
 }
 
-LoadedModel load_model(const fs::path& path, NetworkEngine engine) {
-  const CheckpointFile checkpoint = read_checkpoint_file(path);
+LoadedModel load_model(const fs::path& path, NetworkEngine engine, const ForeignModule& foreign) {
+  const CheckpointFile checkpoint = read_checkpoint_file(path, foreign);
   return {load_network(checkpoint, path, engine), path.filename().string(),
           sha256_hex(checkpoint.bytes)};
 }
@@ -66,7 +73,9 @@ ModelSet load_models(const ModelFiles& files, const std::vector<std::string>& fa
       const fs::path path =
           given != files.given.end() ? given->second : files.folder / (name + ".pt");
       if (given == files.given.end() && !fs::exists(path)) continue;
-      LoadedModel loaded = load_model(path, engine);
+      const bool is_given = given != files.given.end();
+      LoadedModel loaded = load_model(
+          path, engine, is_given ? ForeignModule{name, files.input_transform} : ForeignModule{});
       const std::string trained_for = name_of(loaded.model->record());
       if (trained_for != name) {
         throw DataError(path.string() + " is a model of '" + trained_for + "', expected '" + name +

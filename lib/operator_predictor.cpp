@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "error_bands.h"
+#include "io/json_file.h"
 #include "pw/elementwise.h"
 
 namespace pw {
@@ -36,15 +37,18 @@ std::optional<RangeViolation> worst_violation(const ModelRecord& record, const f
   return worst;
 }
 
-// A model's output, refused where no duration follows from it and clipped where it has lost all
-// meaning.
+// A model's output, refused where no duration follows from it and clipped at the whole rate.
 double usable_output(ModelKind kind, double output, const OperatorConfig& config) {
-  if (!std::isfinite(output) || (kind == ModelKind::efficiency && output == 0)) {
-    throw DataError(describe(config) + ": the model's output (utilisation) is " +
-                    std::to_string(output) +
-                    ", expected a positive number; retrain or replace the checkpoint");
+  if (!std::isfinite(output)) {
+    throw DataError("model output not finite for " + describe(config) +
+                    "; retrain or replace the checkpoint");
   }
-  return kind == ModelKind::efficiency ? std::clamp(output, kMinEfficiency, 1.0) : output;
+  if (kind != ModelKind::efficiency) return output;
+  if (output < kMinEfficiency) {
+    throw DataError("utilisation 0 for " + describe(config) + ": the model's output is " +
+                    python_repr(output) + ", expected more; retrain or replace the checkpoint");
+  }
+  return std::min(output, 1.0);
 }
 
 }  // namespace

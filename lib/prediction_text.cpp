@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "io/text.h"
 #include "pw/prediction.h"
 
 namespace pw {
@@ -111,7 +112,7 @@ std::string table(const Prediction& p) {
 std::string prediction_text(const Prediction& p) {
   std::string text = headline(p) + phases(p) + memory_line(p) + table(p);
   for (std::size_t i = 0; i < p.notes.size(); ++i) {
-    text += (i == 0 ? "\n  note: " : "  note: ") + p.notes[i] + "\n";
+    text += (i == 0 ? "\n  note: " : "  note: ") + one_line(p.notes[i]) + "\n";
   }
   return text;
 }

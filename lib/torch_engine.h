@@ -1,9 +1,9 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
+#include <string>
 
-#include "pw/model_record.h"
+#include "checkpoint_archive.h"
 
 namespace pw {
 
@@ -11,7 +11,8 @@ namespace pw {
 // same version, as everything between them is C++.
 struct TorchEngine {
   const char* version;
-  std::unique_ptr<OperatorModel> (*load)(const std::filesystem::path& checkpoint);
+  // As load_network() in model/load_network.h.
+  std::unique_ptr<OperatorModel> (*load)(CheckpointFile file, const std::string& origin);
 };
 inline constexpr char kTorchEngineFile[] = "libpw_torch_engine.so";
 inline constexpr char kTorchEngineSymbol[] = "pw_torch_engine";

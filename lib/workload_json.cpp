@@ -99,8 +99,8 @@ std::string workload_json(const Workload& workload, bool published_rules) {
     file["iterations"].push_back(iteration_json(iteration));
   }
   if (!published_rules) {
-    file["config"] = workload.model.stem;
-    file["trace"] = workload.trace;
+    if (!workload.model.stem.empty()) file["config"] = workload.model.stem;
+    if (!workload.trace.empty()) file["trace"] = workload.trace;
     file["tied_embeddings"] = workload.model.tied_embeddings;
     file["notes"] = workload.notes;
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
+#include "compare/tolerant_json.h"
 #include "io/csv_table.h"
 #include "io/text.h"
 
@@ -25,7 +25,7 @@ std::optional<double> value_of(const CsvTable& csv, std::size_t row, const std::
   double value = 0;
   const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   const bool number = result.ec == std::errc() && result.ptr == cell.data() + cell.size();
-  if (number && std::isfinite(value) && value > 0) return value;
+  if (number && is_usable_ms(value)) return value;
   warn(CsvRow(csv, row).where(column) + " is " + (cell.empty() ? "empty" : shown(cell)) +
        ", not a number above 0: n/a");
   return std::nullopt;

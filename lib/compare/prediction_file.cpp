@@ -117,6 +117,13 @@ struct PhaseOfFile {
   double share = 1;  // of a decode step in their average
 };
 
+// Of an operator, which may take no time at all.
+double operator_ms(const JsonFields& entry, const char* name) {
+  const double ms = entry.number(name);
+  if (ms == 0 || is_usable_ms(ms)) return ms;
+  throw DataError(entry.where(name) + " is " + python_repr(ms) + ", expected a time from 0 up");
+}
+
 void add_time(std::vector<OperatorTotal>& totals, const std::string& group, const std::string& name,
               const JsonFields& entry, const PhaseOfFile& phase) {
   auto total = std::find_if(totals.begin(), totals.end(), [&](const OperatorTotal& each) {
@@ -125,7 +132,7 @@ void add_time(std::vector<OperatorTotal>& totals, const std::string& group, cons
   if (total == totals.end()) {
     total = totals.insert(totals.end(), OperatorTotal{group, name, {}});
   }
-  const double ms = entry.number("total_duration_ms");
+  const double ms = operator_ms(entry, "total_duration_ms");
   total->ms[Metric::total] += ms;
   total->ms[phase.prefill ? Metric::prefill : Metric::decode] +=
       phase.prefill ? ms : ms * phase.share;
@@ -138,9 +145,9 @@ std::vector<OperatorTotal> read_operator_sums(const JsonFields& file) {
     const JsonFields fields(entry,
                             file.where("operators") + "[" + std::to_string(totals.size()) + "]");
     OperatorTotal total{fields.text("group"), fields.text("name"), {}};
-    total.ms[Metric::prefill] = fields.number("prefill_ms");
-    total.ms[Metric::decode] = fields.number("decode_avg_ms");
-    total.ms[Metric::total] = fields.number("total_ms");
+    total.ms[Metric::prefill] = operator_ms(fields, "prefill_ms");
+    total.ms[Metric::decode] = operator_ms(fields, "decode_avg_ms");
+    total.ms[Metric::total] = operator_ms(fields, "total_ms");
     totals.push_back(std::move(total));
   }
   return totals;

@@ -81,6 +81,8 @@ std::vector<JsonLine> read_json_lines(const std::filesystem::path& path, const W
   return lines;
 }
 
+bool is_usable_ms(double ms) { return ms >= 1e-12 && ms <= 1e15; }
+
 std::optional<double> usable_time(const Json& object, std::string_view key, double factor,
                                   std::string& reason) {
   const auto member = object.find(key);
@@ -88,8 +90,9 @@ std::optional<double> usable_time(const Json& object, std::string_view key, doub
     reason = "is missing";
   } else if (!member->is_number()) {
     reason = member->is_structured() ? "is no number" : "is " + member->dump();
-  } else if (const double time = member->get<double>() * factor; !(time > 0)) {
-    reason = "is " + member->dump() + ", not above 0";
+  } else if (const double time = member->get<double>() * factor; !is_usable_ms(time)) {
+    reason =
+        "is " + member->dump() + (time > 0 ? ", outside what can be compared" : ", not above 0");
   } else {
     return time;
   }

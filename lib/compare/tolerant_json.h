@@ -25,7 +25,11 @@ struct JsonLine {
 };
 std::vector<JsonLine> read_json_lines(const std::filesystem::path& path, const Warn& warn);
 
-// A time that can be compared: a number above 0, times `factor`. Otherwise empty, and `reason` says
+// Whether errors can be computed from this time: above 0, and so far from the ends of double that
+// sums and ratios stay finite (1 fs to 30,000 years).
+bool is_usable_ms(double ms);
+
+// A time that can be compared: a usable number, times `factor`. Otherwise empty, and `reason` says
 // why: "is missing", "is null", "is 0".
 std::optional<double> usable_time(const Json& object, std::string_view key, double factor,
                                   std::string& reason);

@@ -52,6 +52,28 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+static_assert(std::atomic<int>::is_always_lock_free &&
+              std::atomic<void (*)()>::is_always_lock_free);  // for use in signal handlers
+std::atomic<int> writes_at_work{0};
+std::atomic<void (*)()> waiting_end{nullptr};
+
+void end_if_no_write_at_work() {
+  if (writes_at_work != 0) return;
+  if (void (*end)() = waiting_end.exchange(nullptr)) end();
+}
+
+// While it lives, end_between_writes() waits.
+class WriteAtWork {
+ public:
+  WriteAtWork() { ++writes_at_work; }
+  ~WriteAtWork() {
+    --writes_at_work;
+    end_if_no_write_at_work();
+  }
+  WriteAtWork(const WriteAtWork&) = delete;
+  WriteAtWork& operator=(const WriteAtWork&) = delete;
+};
+
 // Pipes and devices such as /dev/stdout must be written to and never replaced.
 void write_in_place(const std::filesystem::path& path, std::string_view bytes) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -61,7 +83,9 @@ void write_in_place(const std::filesystem::path& path, std::string_view bytes) {
 // Removes the file on destruction, unless it has been renamed.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::filesystem::path& target) : fd_(create(target)) {}
+  // `target` is what messages name.
+  TemporaryFile(const std::filesystem::path& folder, const std::filesystem::path& target)
+      : fd_(create(folder, target)) {}
   ~TemporaryFile() {
     if (!renamed_) ::unlink(path_.c_str());
   }
@@ -76,11 +100,11 @@ class TemporaryFile {
 
  private:
   // The name does not contain the target's, which may already have the longest length allowed.
-  int create(const std::filesystem::path& target) {
+  int create(const std::filesystem::path& folder, const std::filesystem::path& target) {
     static std::atomic<unsigned> counter{0};
     for (;;) {
-      path_ = target.parent_path() /
-              (".pw-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+      path_ =
+          folder / (".pw-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
       const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (fd >= 0) return fd;
       if (errno != EEXIST) throw_cannot("write", target, errno);
@@ -135,10 +159,27 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view bytes
   std::filesystem::create_directories(folder, error);
   if (error) throw_cannot("make the folder", folder, error.value());
   {
-    TemporaryFile temporary(target);
+    const WriteAtWork at_work;
+    TemporaryFile temporary(folder, path);
     if (!temporary.fill_and_rename(bytes, target)) throw_cannot("write", path, errno);
   }
   sync_folder(folder);
+}
+
+void require_writable(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw_cannot("write", path, EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
+  std::filesystem::path folder = std::filesystem::weakly_canonical(path).parent_path();
+  while (!std::filesystem::exists(folder)) folder = folder.parent_path();
+  const WriteAtWork at_work;
+  const TemporaryFile probe(folder, path);
+}
+
+void end_between_writes(void (*end)()) {
+  waiting_end = end;
+  end_if_no_write_at_work();
 }
 
 }  // namespace pw

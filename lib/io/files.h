@@ -14,4 +14,12 @@ std::string read_file(const std::filesystem::path& path);
 // after removing the temporary file. Missing parent folders are made.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
+// Throws the DataError that write_file_atomic would throw for a folder that takes no files. For the
+// start of long work; makes no folder.
+void require_writable(const std::filesystem::path& path);
+
+// Calls `end`, which ends the process, now or as soon as no thread is in write_file_atomic: a
+// process that ends there leaves a temporary file behind. For signal handlers: safe if `end` is.
+void end_between_writes(void (*end)());
+
 }  // namespace pw

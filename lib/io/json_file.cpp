@@ -11,6 +11,9 @@
 namespace pw {
 namespace {
 
+// No file that we read nests deeper than ten levels. Printing a value recurses into it.
+constexpr int kMaxDepth = 100;
+
 // Reads a text and notes how far it has come.
 class NotingIterator {
  public:
@@ -44,7 +47,8 @@ class KeyCheck {
   NotingIterator begin() { return {text_.data(), &read_}; }
   NotingIterator end() { return {text_.data() + text_.size(), &read_}; }
 
-  bool operator()(int, Json::parse_event_t event, const Json& parsed) {
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth > kMaxDepth) fail("nested more than " + std::to_string(kMaxDepth) + " levels deep");
     if (event == Json::parse_event_t::object_start) keys_.emplace_back();
     if (event == Json::parse_event_t::object_end) keys_.pop_back();
     if (event == Json::parse_event_t::key && !keys_.back().insert(parsed).second) {

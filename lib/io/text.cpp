@@ -95,13 +95,17 @@ std::string_view without_leading_blanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  const auto is_control = [](char c) { return static_cast<std::uint8_t>(c) < 0x20 || c == 0x7F; };
+  std::replace_if(line.begin(), line.end(), is_control, '?');
+  return line;
+}
+
 std::string shown(std::string_view text, std::size_t longest) {
   std::size_t end = std::min(text.size(), longest);
   while (end < text.size() && (static_cast<std::uint8_t>(text[end]) & 0xC0) == 0x80) ++end;
-  std::string line(text.substr(0, end));
-  const auto is_control = [](char c) { return static_cast<std::uint8_t>(c) < 0x20 || c == 0x7F; };
-  std::replace_if(line.begin(), line.end(), is_control, '?');
-  return "\"" + line + (end < text.size() ? "..." : "") + "\"";
+  return "\"" + one_line(text.substr(0, end)) + (end < text.size() ? "..." : "") + "\"";
 }
 
 std::optional<std::int64_t> exact_integer(double value) {

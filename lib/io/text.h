@@ -20,8 +20,11 @@ std::size_t line_at(std::string_view text, std::size_t offset);
 std::string_view trimmed(std::string_view text);
 std::string_view without_leading_blanks(std::string_view text);
 
+// With a question mark for every control character, so that it stays on its line of a terminal.
+std::string one_line(std::string_view text);
+
 // The text in double quotes for a message of one line: cut between two characters after about
-// `longest` bytes, control characters shown as question marks.
+// `longest` bytes, as one_line().
 std::string shown(std::string_view text, std::size_t longest = 60);
 
 // The integer that `value` is, if it is one below 2^53 in size. From there on a double may stand

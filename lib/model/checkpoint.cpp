@@ -4,7 +4,8 @@
 
 #include <torch/script.h>
 
-#include "checkpoint_archive.h"
+#include "model/foreign_script.h"
+#include "model/load_network.h"
 #include "model/script_model.h"
 #include "model/threads.h"
 
@@ -24,12 +25,17 @@ torch::jit::Module load_module(const std::string& bytes, const std::string& file
 
 }  // namespace
 
-std::unique_ptr<OperatorModel> load_checkpoint(const std::filesystem::path& path) {
+std::unique_ptr<OperatorModel> load_network(CheckpointFile file, const std::string& origin) {
   set_torch_threads(1);
-  CheckpointFile checkpoint = read_checkpoint_file(path);
-  torch::jit::Module module = load_module(checkpoint.bytes, path.string());
-  return std::make_unique<ScriptModel>(std::move(module), std::move(checkpoint.record),
-                                       path.string());
+  torch::jit::Module module = load_module(file.bytes, origin);
+  if (file.foreign_transform) {
+    module = in_our_form(std::move(module), *file.foreign_transform, origin);
+  }
+  return std::make_unique<ScriptModel>(std::move(module), std::move(file.record), origin);
+}
+
+std::unique_ptr<OperatorModel> load_checkpoint(const std::filesystem::path& path) {
+  return load_network(read_checkpoint_file(path), path.string());
 }
 
 }  // namespace pw

@@ -6,6 +6,7 @@
 #include "io/state_dict.h"
 #include "model/mlp.h"
 #include "model/script_model.h"
+#include "model_metadata.h"
 #include "pw/checkpoint.h"
 
 namespace pw {
@@ -20,37 +21,14 @@ struct Metadata {
   std::string train_path;
 };
 
-std::vector<std::string> read_features(const JsonFields& model) {
-  std::vector<std::string> features;
-  for (const Json& name : model.array("features")) {
-    if (!name.is_string()) {
-      throw DataError(model.where("features") + ": found " + name.dump() +
-                      ", expected the names of features");
-    }
-    features.push_back(name);
-  }
-  const std::int64_t count = integer_at_least(model, "num_features", 1);
-  if (count != static_cast<std::int64_t>(features.size())) {
-    throw DataError(model.where("num_features") + ": found " + std::to_string(count) +
-                    ", but 'features' lists " + std::to_string(features.size()));
-  }
-  return features;
-}
-
 Metadata read_metadata(const fs::path& path, const std::string& operator_name) {
   const Json json = read_json(path);
   const JsonFields root(json, path.string());
   const JsonFields model(root.object("model_info"), path.string() + ": model_info");
   const JsonFields data(root.object("data_info"), path.string() + ": data_info");
-  const std::string stored_operator = model.text("operator_type");
-  if (stored_operator != operator_name) {
-    throw DataError(model.where("operator_type") + ": found '" + stored_operator +
-                    "', expected the operator '" + operator_name + "' that was asked for");
-  }
   Metadata metadata;
   metadata.record.operator_name = operator_name;
-  metadata.record.features = read_features(model);
-  feature_columns(metadata.record, path.string());
+  metadata.record.features = read_metadata_features(model, operator_name);
   if (model.has("quantile")) {
     metadata.record.quantiles = {model.number("quantile")};
     metadata.record.output_quantile = model.number("quantile");

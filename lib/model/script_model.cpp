@@ -12,37 +12,34 @@ constexpr char kForward[] = "forward";
 constexpr char kQuantiles[] = "quantiles";
 constexpr std::int64_t kRowsPerCall = 1 << 16;  // bounds the memory of one call to about 130 MB
 
-void check_finite(const std::string& name, const torch::Tensor& tensor, const std::string& origin) {
+void check_finite(const std::string& name, const torch::Tensor& tensor, const ModelRecord& record,
+                  const std::string& origin) {
   if (tensor.is_floating_point() && !torch::isfinite(tensor).all().item<bool>()) {
-    throw DataError(origin + ": the weights '" + name + "' are not all finite, train it again");
+    throw DataError(origin + ": model output not finite for " + record.operator_name +
+                    ": the weights '" + name + "' are not all finite; train it again");
   }
 }
 
-void check_weights(const torch::jit::Module& module, std::size_t features,
+void check_weights(const torch::jit::Module& module, const ModelRecord& record,
                    const std::string& origin) {
-  bool first_matrix = true;
   for (const auto& parameter : module.named_parameters()) {
-    check_finite(parameter.name, parameter.value, origin);
-    if (parameter.value.dim() == 2 && first_matrix) {
-      first_matrix = false;
-      const auto width = static_cast<std::size_t>(parameter.value.size(1));
-      if (width != features) {
-        throw DataError(origin + ": the model expects " + std::to_string(width) +
-                        " features, its record lists " + std::to_string(features));
-      }
-    }
+    check_finite(parameter.name, parameter.value, record, origin);
   }
   for (const auto& buffer : module.named_buffers()) {
-    check_finite(buffer.name, buffer.value, origin);
+    check_finite(buffer.name, buffer.value, record, origin);
   }
 }
 
-// LibTorch's messages are a traceback with the reason in its last line, or a reason with a
-// backtrace behind it.
-std::string short_reason(const std::string& message) {
-  const std::size_t reason = message.find("RuntimeError: ");
-  const std::size_t begin = reason == std::string::npos ? 0 : reason;
-  return message.substr(begin, message.find('\n', begin) - begin);
+// Why a module that fails on rows of the record's features does, if its first matrix tells.
+void check_width(const torch::jit::Module& module, const ModelRecord& record,
+                 const std::string& origin) {
+  for (const torch::Tensor& parameter : module.parameters()) {
+    if (parameter.dim() != 2) continue;
+    const auto width = static_cast<std::size_t>(parameter.size(1));
+    if (width == record.features.size()) return;
+    throw DataError(origin + ": the model expects " + std::to_string(width) + " features, " +
+                    record.operator_name + " has " + std::to_string(record.features.size()));
+  }
 }
 
 std::string saved_bytes(const torch::jit::Module& module,
@@ -56,7 +53,7 @@ std::string saved_bytes(const torch::jit::Module& module,
 
 ScriptModel::ScriptModel(torch::jit::Module module, ModelRecord record, std::string origin)
     : record_(std::move(record)), origin_(std::move(origin)) {
-  check_weights(module, record_.features.size(), origin_);
+  check_weights(module, record_, origin_);
   module.eval();
   const auto quantiles = static_cast<std::int64_t>(record_.quantiles.size());
   const bool several = quantiles > 1;
@@ -74,6 +71,7 @@ ScriptModel::ScriptModel(torch::jit::Module module, ModelRecord record, std::str
   } catch (const DataError&) {
     throw;
   } catch (const std::exception& error) {
+    check_width(module, record_, origin_);
     throw DataError(origin_ + ": the model cannot be evaluated on " +
                     std::to_string(record_.features.size()) +
                     " features: " + short_reason(error.what()));
@@ -128,6 +126,15 @@ std::vector<float> ScriptModel::evaluate_method(const std::string& method,
     throw DataError(origin_ + ": model output not finite for " + record_.operator_name);
   }
   return result;
+}
+
+// LibTorch's messages are a traceback with the reason in its last line, or a reason with a
+// backtrace behind it.
+std::string short_reason(const std::string& message) {
+  const std::size_t reason = message.find("RuntimeError: ");
+  const std::size_t begin = reason == std::string::npos ? 0 : reason;
+  const std::size_t first = std::min(message.find_first_not_of('\n', begin), message.size());
+  return message.substr(first, message.find('\n', first) - first);
 }
 
 std::string checkpoint_bytes(const torch::jit::Module& module, const ModelRecord& record) {

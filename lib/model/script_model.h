@@ -31,6 +31,9 @@ class ScriptModel : public OperatorModel {
   std::string origin_;
 };
 
+// One line of a message of LibTorch: the reason without traceback and backtrace.
+std::string short_reason(const std::string& message);
+
 // The bytes of a checkpoint file: the module as TorchScript with the record and a checksum inside.
 // They depend on nothing but the two.
 std::string checkpoint_bytes(const torch::jit::Module& module, const ModelRecord& record);

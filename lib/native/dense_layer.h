@@ -11,8 +11,12 @@ class PaddedRows {
   PaddedRows(std::size_t rows, std::size_t columns)
       : stride_(padded(columns)), values_(rows * stride_ / kFloats) {}
 
-  float* row(std::size_t index) { return values_.front().floats + index * stride_; }
-  const float* row(std::size_t index) const { return values_.front().floats + index * stride_; }
+  float* row(std::size_t index) {
+    return reinterpret_cast<float*>(values_.data()) + index * stride_;
+  }
+  const float* row(std::size_t index) const {
+    return reinterpret_cast<const float*>(values_.data()) + index * stride_;
+  }
   std::size_t stride() const { return stride_; }
 
   // The least multiple of what a row holds that is not below `columns`, and not 0.

@@ -19,7 +19,8 @@ NativeModel::NativeModel(const CheckpointFile& file, std::string origin)
       network_(read_network(file.bytes, origin_)) {
   if (network_.inputs() != record_.features.size()) {
     throw DataError(origin_ + ": the model expects " + std::to_string(network_.inputs()) +
-                    " features, its record lists " + std::to_string(record_.features.size()));
+                    " features, " + record_.operator_name + " has " +
+                    std::to_string(record_.features.size()));
   }
   const std::size_t quantiles = record_.quantiles.size();
   if (quantiles > 1 && network_.outputs() != quantiles) {

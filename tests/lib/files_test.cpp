@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/error_of.h"
@@ -107,6 +108,45 @@ TEST(WriteFileAtomic, NamesTheFileInAReadOnlyFolder) {
   }
   ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
   EXPECT_EQ(message, "cannot write " + path.string() + ": Permission denied");
+}
+
+// A child process writes over and over and is told to end at some moment of it.
+TEST(EndBetweenWrites, LeavesNoTemporaryFile) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("result", "old");
+  const std::string content(1 << 20, 'n');
+  constexpr int kEnded = 7;
+  for (int run = 0; run < 20; ++run) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      std::signal(SIGTERM, [](int) { end_between_writes([] { ::_exit(kEnded); }); });
+      write_file_atomic(folder.path() / ("ready" + std::to_string(run)), "");
+      for (;;) write_file_atomic(path, content);
+    }
+    while (!std::filesystem::exists(folder.path() / ("ready" + std::to_string(run)))) {
+      ::usleep(1000);
+    }
+    ::usleep(static_cast<useconds_t>(500 * run));
+    ASSERT_EQ(::kill(child, SIGTERM), 0);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == kEnded) << status;
+    EXPECT_THAT(read_file(path), testing::AnyOf("old", content));
+    EXPECT_EQ(entries(folder.path()), static_cast<std::size_t>(run) + 2);  // result, ready0, ...
+  }
+}
+
+TEST(RequireWritable, IsAboutTheNearestFolderThatExistsAndMakesNone) {
+  const TemporaryFolder folder;
+  require_writable(folder.path() / "new" / "folders" / "x.pt");
+  require_writable(folder.file("old", "kept"));
+  require_writable("/dev/null");
+  EXPECT_EQ(entries(folder.path()), 1u);
+  EXPECT_EQ(error_of([&] { require_writable(folder.path()); }),
+            "cannot write " + folder.path().string() + ": Is a directory");
+  EXPECT_EQ(error_of([] { require_writable("/proc/x.pt"); }),
+            "cannot write /proc/x.pt: No such file or directory");
 }
 
 }  // namespace

@@ -46,6 +46,15 @@ TEST(ParseJson, RefusesAKeyThatOccursTwiceInOneObject) {
   EXPECT_NO_THROW(parse_json("{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 2}]}", "f"));
 }
 
+TEST(ParseJson, RefusesDeepNesting) {
+  const auto nested = [](std::size_t levels) {
+    return std::string(levels, '[') + '\n' + std::string(levels, ']');
+  };
+  EXPECT_EQ(error_of([&] { parse_json(nested(100), "f"); }), "(no DataError)");
+  EXPECT_EQ(error_of([&] { parse_json(nested(1000000), "f"); }),
+            "f:1: nested more than 100 levels deep");
+}
+
 TEST(ReadJson, ReadsAFileAndNamesIt) {
   const TemporaryFolder folder;
   EXPECT_EQ(read_json(folder.file("a.json", "{\"x\": 3}"))["x"], 3);

@@ -56,6 +56,15 @@ TEST(ReadWorkload, GivesBackWhatWasWritten) {
   }
 }
 
+TEST(ReadWorkload, AFileThatDoesNotTellItsOriginStaysReadable) {
+  Workload workload = generate_workload(demo_model(), uniform_trace(2, 10, 2), {});
+  workload.model.stem.clear();
+  workload.trace.clear();
+  const TemporaryFolder folder;
+  const auto path = folder.file("w.json", workload_json(workload, false));
+  EXPECT_EQ(workload_json(read_workload(path), false), workload_json(workload, false));
+}
+
 TEST(ReadWorkload, KeepsProfiledTilesAndMasks) {
   Json json = parse_json(workload_json(demo_workload(), true), "demo");
   Json& operators = json["iterations"][0]["operators"];

@@ -144,7 +144,7 @@ TEST_F(CheckpointTest, RefusesRecordsThatDoNotFit) {
 
 TEST_F(CheckpointTest, RefusesAnotherWidth) {
   EXPECT_THAT(load_error(bytes_of(fresh_network(15), gemm_record())),
-              HasSubstr("the model expects 15 features, its record lists 11"));
+              HasSubstr("the model expects 15 features, gemm has 11"));
 }
 
 TEST_F(CheckpointTest, RefusesWeightsThatAreNotFinite) {

@@ -288,7 +288,7 @@ TEST_F(WrittenNetworks, RecordsOfOtherNetworksAreRefused) {
   const auto script = to_torch_script(members(1, {4}, 1), scaling());
   const std::string width = std::to_string(record_.features.size());
   EXPECT_THAT(error_of([&] { load_model(written(script, record), NetworkEngine::native); }),
-              HasSubstr("the model expects " + width + " features, its record lists "));
+              HasSubstr("the model expects " + width + " features, gemm has "));
   record = record_;
   record.quantiles = {0.5, 0.8};
   record.output_quantile = 0.8;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "pw/foreign_module.h"
 #include "pw/model_record.h"
 
 namespace pw {
@@ -14,9 +15,10 @@ namespace pw {
 // process: whoever has more cores parallelises over work.
 std::unique_ptr<OperatorModel> load_checkpoint(const std::filesystem::path& path);
 
-// Reads the record alone, after the same checks of the file (defined in pw_core: no network is
-// built and LibTorch is not needed).
-ModelRecord read_checkpoint_record(const std::filesystem::path& path);
+// Reads the record alone, or makes that of a module of somebody else, after the same checks of the
+// file (defined in pw_core: no network is built and LibTorch is not needed).
+ModelRecord read_checkpoint_record(const std::filesystem::path& path,
+                                   const ForeignModule& foreign = {});
 
 // Converts the original's .pth and the metadata.json beside it (feature order, ranges, training
 // hardware) into a checkpoint. Throws DataError when the two or the operator do not belong together

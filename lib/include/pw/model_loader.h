@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "pw/foreign_module.h"
 #include "pw/operator_predictor.h"
 
 namespace pw {
@@ -20,16 +22,19 @@ enum class NetworkEngine {
 };
 NetworkEngine parse_network_engine(std::string_view text);  // "auto", "native", "torch"
 
-// Reads a checkpoint after the checks of read_checkpoint_record(). Throws DataError for anything
-// else than a complete checkpoint of ours, and when its network needs LibTorch but the engine asked
+// Reads a checkpoint, or a module of somebody else, after the checks of read_checkpoint_record().
+// Throws DataError for anything else, and when its network needs LibTorch but the engine asked
 // for is native or LibTorch's library is missing.
 LoadedModel load_model(const std::filesystem::path& path,
-                       NetworkEngine engine = NetworkEngine::automatic);
+                       NetworkEngine engine = NetworkEngine::automatic,
+                       const ForeignModule& foreign = {});
 
 // Where the models of some operator families are looked for.
 struct ModelFiles {
   std::filesystem::path folder;                        // of <name>.pt
   std::map<std::string, std::filesystem::path> given;  // by name, instead of the folder's
+  // Of given files that are not ours.
+  std::optional<InputTransform> input_transform = std::nullopt;
 };
 // The checkpoints of `families` under the names of ModelSet; no other file is read. A family
 // without one is left out. Throws DataError like load_model, and for a model of another operator.

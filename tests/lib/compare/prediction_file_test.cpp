@@ -114,6 +114,18 @@ TEST(PredictionFile, D08UnusableTimesAreNotAvailable) {
   EXPECT_THAT(warnings.texts[3], HasSubstr("decode_avg_duration_ms is 0, not above 0, n/a"));
 }
 
+// Sums and ratios of these would not be finite.
+TEST(PredictionFile, TimesBeyondAllMeaningAreNotAvailable) {
+  const TemporaryFolder folder;
+  Warnings warnings;
+  const PredictedCase p =
+      read(folder, "p.json", times_json("1e300", "1e-300", "12"), warnings.sink());
+  EXPECT_FALSE(p.ms[Metric::prefill]);
+  EXPECT_FALSE(p.ms[Metric::decode]);
+  EXPECT_EQ(p.ms[Metric::total], 12);
+  EXPECT_THAT(warnings.texts[0], HasSubstr("is 1e+300, outside what can be compared, n/a"));
+}
+
 TEST(PredictionFile, OperatorsAreSummedByPhase) {
   const TemporaryFolder folder;
   const std::string gemm = R"({"single_duration_ms": 1, "count": 2, "total_duration_ms": )";
