@@ -71,25 +71,26 @@ std::vector<std::vector<Planned>> plan(const Workload& workload, DistinctOperato
   std::vector<std::vector<Planned>> iterations;
   for (const Iteration& iteration : workload.iterations) {
     std::vector<Planned> planned;
-    const auto add = [&](OperatorGroup group, const std::string& name, const auto& entry) {
+    const auto add = [&](OperatorGroup group, const std::string& name, const OperatorConfig& config,
+                         std::int64_t count) {
       Planned summand;
       summand.time.group = group;
       summand.time.name = name;
-      summand.time.count = entry.count;
-      summand.distinct = distinct.index(entry.config);
+      summand.time.count = count;
+      summand.distinct = distinct.index(config);
       planned.push_back(std::move(summand));
     };
     for (const GemmEntry& entry : iteration.gemms) {
-      add(OperatorGroup::gemm, entry.name, entry);
+      add(OperatorGroup::gemm, entry.name, operator_of(entry), entry.count);
     }
     for (const AttentionEntry& entry : iteration.attention) {
-      add(OperatorGroup::attention, "attention", entry);
+      add(OperatorGroup::attention, "attention", entry.config, entry.count);
     }
     for (const RmsNormEntry& entry : iteration.rmsnorm) {
-      add(OperatorGroup::rmsnorm, "rmsnorm", entry);
+      add(OperatorGroup::rmsnorm, "rmsnorm", entry.config, entry.count);
     }
     for (const SiluMulEntry& entry : iteration.silu_mul) {
-      add(OperatorGroup::siluandmul, "siluandmul", entry);
+      add(OperatorGroup::siluandmul, "siluandmul", entry.config, entry.count);
     }
     iterations.push_back(std::move(planned));
   }

@@ -10,6 +10,16 @@
 namespace pw {
 namespace {
 
+// "[json.exception.parse_error.101] parse error at line 7, column 1: syntax error while parsing
+// object - unexpected end of input; expected '}'" without what our own message says already.
+std::string short_reason(const std::string& what) {
+  for (const std::string_view separator : {" - ", ": ", "] "}) {
+    const std::size_t at = what.find(separator);
+    if (at != std::string::npos) return what.substr(at + separator.size());
+  }
+  return what;
+}
+
 // Knows how far the parser has read, which nlohmann tells in exceptions only, and refuses a key
 // that its object has already.
 class KeyCheck {
@@ -28,6 +38,13 @@ class KeyCheck {
     return true;
   }
 
+  // What the parser found wrong. That the text ends too early comes first, whatever it was in.
+  std::string reason(const std::string& what) const {
+    const std::string text = short_reason(what);
+    const bool tells_end = text.find("end of input") != std::string::npos;
+    return (stream_.eof() && !tells_end ? "unexpected end of the file: " : "") + text;
+  }
+
   [[noreturn]] void fail(const std::string& reason) {
     const auto read = stream_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in);
     const std::size_t last = read > 0 ? static_cast<std::size_t>(read) - 1 : 0;
@@ -40,16 +57,6 @@ class KeyCheck {
   std::istringstream stream_;
   std::vector<std::set<std::string>> keys_;  // of the objects that are open
 };
-
-// "[json.exception.parse_error.101] parse error at line 7, column 1: syntax error while parsing
-// object - unexpected end of input; expected '}'" without what our own message says already.
-std::string short_reason(const std::string& what) {
-  for (const std::string_view separator : {" - ", ": ", "] "}) {
-    const std::size_t at = what.find(separator);
-    if (at != std::string::npos) return what.substr(at + separator.size());
-  }
-  return what;
-}
 
 // A value for a message: `"x" (a string)`.
 std::string found(const Json& value) {
@@ -87,7 +94,7 @@ Json parse_json(std::string_view text, const std::string& origin) {
   try {
     return Json::parse(check.stream(), std::ref(check));
   } catch (const Json::exception& error) {
-    check.fail(short_reason(error.what()));
+    check.fail(check.reason(error.what()));
   }
 }
 
