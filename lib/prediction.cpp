@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <tuple>
 
 #include "comma_list.h"
@@ -278,7 +279,12 @@ Prediction predict_workload(const Workload& workload, const OperatorPredictor& p
   result.workload = workload.stem;
   result.tp_size = workload.tp_size;
   result.pp_size = workload.pp_size;
-  result.memory = memory_footprint(workload);
+  try {
+    result.memory = memory_footprint(workload);
+  } catch (const std::overflow_error&) {
+    throw DataError("workload " + workload.stem +
+                    ": weights or KV cache exceed 2^63 bytes, expected realistic dimensions");
+  }
   result.engine = engine ? engine->name : "";
 
   DistinctOperators distinct;
