@@ -182,8 +182,8 @@ TEST_F(HardInputs, G01WhatLiesOutsideTheTrainingIsFlagged) {
   const ProgramResult result = train(kHeader + good_rows(), "a100.pt", {"--test", "both.csv"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.output + result.errors,
-              AllOf(HasSubstr("test: NVIDIA A100-SXM4-80GB      24"),
-                    HasSubstr("test: NVIDIA H100                24")));
+              AllOf(HasSubstr("test: NVIDIA A100-SXM4-80GB            24 |"),
+                    HasSubstr("test: NVIDIA H100                      24 |")));
   const CsvTable table = operators("a100.pt",
                                    "M,N,K,hardware\n640,1024,1024,A100\n900000,1024,1024,A100\n"
                                    "640,1024,1024,H100\n");
