@@ -64,7 +64,7 @@ TEST(HardInputs, C01MarksIndexColumnsAndTrailingCommasChangeNothing) {
       "\xEF\xBB\xBF,M,N,K,avg_duration,hardware,,\r\n"
       "0,24,3072,1024,9.5,A100,,\r\n\r\n"
       "1, 8 ,512,640,\"4.25\",\"H100\",,\r\n");
-  EXPECT_EQ(dirty.rows(), 2u);
+  EXPECT_EQ(dirty.rows(), 2u) << examples(dirty);
   expect_same_rows(clean, dirty);
   EXPECT_THAT(error_for(std::string("\xFF\xFEM\0,\0", 6)), HasSubstr("not UTF-8: UTF-16"));
   EXPECT_THAT(error_for(std::string("\xFE\xFF\0M\0,", 6)), HasSubstr("not UTF-8: UTF-16"));
