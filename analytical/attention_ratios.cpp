@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "pw/fields.h"
 #include "pw/int_math.h"
 #include "pw/ratios.h"
 #include "ratio_math.h"
@@ -35,12 +37,18 @@ AttentionSums sum_requests(const AttentionConfig& a) {
   for (std::size_t i = 0; i < a.q_lengths.size(); ++i) {
     const auto q = static_cast<double>(a.q_lengths[i]);
     const auto kv = static_cast<double>(a.kv_lengths[i]);
+    if (a.causal && q > kv) {
+      throw DataError("attn: kv_lengths[" + std::to_string(i) + "] is " +
+                      std::to_string(a.kv_lengths[i]) + ", expected at least q_lengths = " +
+                      std::to_string(a.q_lengths[i]) + " under the causal mask");
+    }
     const double tiles = std::ceil(q * group / sums.tile);
+    const double mean_visible = a.causal ? (kv - q) + (q + 1) / 2 : kv;
     sums.queries += q;
     sums.kv += kv;
-    sums.pairs += q * (kv - q) + q * (q + 1) / 2;
+    sums.pairs += q * mean_visible;
     sums.query_tiles += tiles;
-    sums.tile_reads += tiles * ((kv - q) + (q + 1) / 2);
+    sums.tile_reads += tiles * mean_visible;
     sums.longest_kv = std::max(sums.longest_kv, kv);
   }
   return sums;

@@ -100,6 +100,18 @@ class Output {
   bool shown_ = false;
 };
 
+// Of fp8 models the lm_head alone is a 16-bit product.
+std::vector<std::string> families_of(const Sweep& sweep) {
+  std::vector<std::string> families = {
+      std::string(GemmConfig::kName), std::string(AttentionConfig::kName),
+      std::string(RmsNormConfig::kName), std::string(SiluMulConfig::kName)};
+  if (std::any_of(sweep.grid.models.begin(), sweep.grid.models.end(),
+                  [](const ModelConfig& model) { return model.fp8; })) {
+    families.emplace_back(Fp8GemmConfig::kName);
+  }
+  return families;
+}
+
 bool is_parallel(const SweepArguments& arguments) {
   const auto beyond_one = [](std::int64_t size) { return size > 1; };
   return std::any_of(arguments.tp_sizes.begin(), arguments.tp_sizes.end(), beyond_one) ||
@@ -118,11 +130,7 @@ int sweep(const Arguments& arguments) {
   const HardwareCatalog catalog = hardware_catalog(options.predictor);
   const std::vector<const HardwareSpec*> gpus = requested_gpus(catalog, options.predictor);
   LoadedSweep loaded = load_sweep(options, gpus);
-  const ModelSet models =
-      load_models(options.predictor,
-                  {std::string(GemmConfig::kName), std::string(AttentionConfig::kName),
-                   std::string(RmsNormConfig::kName), std::string(SiluMulConfig::kName)},
-                  false);
+  const ModelSet models = load_models(options.predictor, families_of(loaded.sweep), false);
   LoadedCollectives collectives;
   if (is_parallel(options)) collectives = load_collectives(options.predictor);
   const std::optional<EngineProfile> engine = engine_profile(options.engine, options.predictor);

@@ -32,9 +32,11 @@ Workload requested_workload(const Arguments& arguments) {
 }
 
 std::vector<std::string> families_of(const Workload& workload) {
-  bool gemm = false, attention = false, rmsnorm = false, silu_mul = false;
+  bool gemm = false, gemm_fp8 = false, attention = false, rmsnorm = false, silu_mul = false;
   for (const Iteration& iteration : workload.iterations) {
-    gemm = gemm || !iteration.gemms.empty();
+    for (const GemmEntry& entry : iteration.gemms) {
+      (entry.fp8 ? gemm_fp8 : gemm) = true;
+    }
     attention = attention || !iteration.attention.empty();
     rmsnorm = rmsnorm || !iteration.rmsnorm.empty();
     silu_mul = silu_mul || !iteration.silu_mul.empty();
@@ -44,6 +46,7 @@ std::vector<std::string> families_of(const Workload& workload) {
     if (used) families.emplace_back(name);
   };
   add(gemm, GemmConfig::kName);
+  add(gemm_fp8, Fp8GemmConfig::kName);
   add(attention, AttentionConfig::kName);
   add(rmsnorm, RmsNormConfig::kName);
   add(silu_mul, SiluMulConfig::kName);

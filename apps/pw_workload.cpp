@@ -25,9 +25,8 @@ constexpr char kExamples[] =
     "  pw-workload --model my/config.json --trace requests.csv --batch 32 --offset 100 --tp 2\n"
     "A trace is a CSV with one request a line and the columns num_prefill_tokens and "
     "output_tokens\n"
-    "(or num_decode_tokens), or ContextTokens and GeneratedTokens; lengths are tokens, and the "
-    "first\n"
-    "generated token counts.\n"
+    "(or num_decode_tokens), or a trace of Azure, BurstGPT, Mooncake (JSON lines), Vidur or\n"
+    "splitwise-sim as it is; lengths are tokens, and the first generated token counts.\n"
     "Exit code: 0 done, 1 internal error, 2 wrong usage, 3 bad data, 5 stopped.";
 
 struct Arguments {

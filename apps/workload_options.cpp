@@ -12,9 +12,10 @@ constexpr char kEngine[] = "Engine";
 
 void add_request_options(CLI::App& app, WorkloadArguments& arguments,
                          WorkloadOptionHandles& handles) {
-  handles.trace = app.add_option("--trace", arguments.trace, "CSV with a request per line")
-                      ->option_text("FILE")
-                      ->group(kRequests);
+  handles.trace =
+      app.add_option("--trace", arguments.trace, "CSV or JSON lines with a request per line")
+          ->option_text("FILE")
+          ->group(kRequests);
   CLI::Option* batch =
       app.add_option("--batch", arguments.batch,
                      "Requests that run together; of a trace: all, if it has at most 256")
@@ -22,6 +23,10 @@ void add_request_options(CLI::App& app, WorkloadArguments& arguments,
           ->group(kRequests);
   app.add_option("--offset", arguments.offset, "First request of the trace, counted from 0")
       ->option_text("K")
+      ->needs(handles.trace)
+      ->group(kRequests);
+  app.add_flag("--skip-bad-rows", arguments.skip_bad_rows,
+               "Leave out and list lines of the trace that are no request, instead of stopping")
       ->needs(handles.trace)
       ->group(kRequests);
   handles.input_tokens =
@@ -48,7 +53,8 @@ void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
 
 Trace requests(const WorkloadArguments& arguments) {
   if (arguments.trace) {
-    return select_batch(read_trace(*arguments.trace), arguments.batch, arguments.offset);
+    const BadRows bad_rows = arguments.skip_bad_rows ? BadRows::skip : BadRows::refuse;
+    return select_batch(read_trace(*arguments.trace, bad_rows), arguments.batch, arguments.offset);
   }
   return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
 }

@@ -16,6 +16,7 @@ struct WorkloadArguments {
   std::string model;  // a config.json, or the stem of a shipped one
   std::optional<std::filesystem::path> config_folder;
   std::optional<std::filesystem::path> trace;
+  bool skip_bad_rows = false;
   std::optional<std::int64_t> batch;
   std::int64_t offset = 0;
   std::int64_t input_tokens = 0;

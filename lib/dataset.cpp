@@ -125,7 +125,9 @@ RowContext DatasetReader::context_of(const CsvTable& table) const {
   context.duration_unit = duration.unit;
   context.duration = table.column(duration.name);
   context.hardware = table.column(kHardwareColumn);
-  context.weight = table.find_column(options.weight_column);
+  // The index column that pandas writes has an empty name too.
+  context.weight =
+      options.weight_column.empty() ? CsvTable::npos : table.find_column(options.weight_column);
   context.efficiency = table.find_column("overall_perf");
   for (const Feature& feature : *data_.family->features) {
     context.features.push_back(table.find_column(feature.name));

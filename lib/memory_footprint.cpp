@@ -10,17 +10,19 @@ namespace pw {
 namespace {
 
 constexpr std::int64_t kBf16Bytes = 2;
+constexpr std::int64_t kFp8Bytes = 1;
 
-// Weights of one layer on one rank; what a rank count does not divide is rounded up, so that every
-// workload file has an answer.
-std::int64_t layer_weights(const ModelConfig& m, std::int64_t tp_size) {
+// Bytes of one layer's weights on one rank; what a rank count does not divide is rounded up, so
+// that every workload file has an answer.
+std::int64_t layer_bytes(const ModelConfig& m, std::int64_t tp_size) {
   const std::int64_t query_heads = ceil_div(m.num_attention_heads, tp_size);
   const std::int64_t kv_heads = ceil_div(m.num_key_value_heads, tp_size);
   const std::int64_t attention =
       checked_mul(m.hidden_size, 2 * query_heads + 2 * kv_heads, m.head_dim);
   const std::int64_t mlp = checked_mul(3, m.hidden_size, ceil_div(m.intermediate_size, tp_size));
   const std::int64_t norms = 2 * m.hidden_size;
-  return checked_add(checked_add(attention, mlp), norms);
+  return checked_add(checked_mul(m.fp8 ? kFp8Bytes : kBf16Bytes, checked_add(attention, mlp)),
+                     checked_mul(kBf16Bytes, norms));
 }
 
 // Embedding, lm_head and the norm before it, as far as the stage holds them. A tied lm_head is a
@@ -56,10 +58,9 @@ MemoryFootprint memory_footprint(const ModelConfig& m, std::int64_t tp_size, std
       longest_total_context, 2 * kBf16Bytes, ceil_div(m.num_key_value_heads, tp_size), m.head_dim);
   MemoryFootprint worst;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    const std::int64_t weights =
-        checked_add(checked_mul(stages[stage], layer_weights(m, tp_size)),
-                    end_weights(m, tp_size, stage == 0, stage + 1 == stages.size()));
-    const MemoryFootprint rank{checked_mul(kBf16Bytes, weights),
+    const std::int64_t ends = end_weights(m, tp_size, stage == 0, stage + 1 == stages.size());
+    const MemoryFootprint rank{checked_add(checked_mul(stages[stage], layer_bytes(m, tp_size)),
+                                           checked_mul(kBf16Bytes, ends)),
                                checked_mul(stages[stage], kv_bytes_per_layer)};
     if (checked_add(rank.weight_bytes, rank.kv_cache_bytes) >
         worst.weight_bytes + worst.kv_cache_bytes) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "comma_list.h"
 
@@ -9,33 +10,55 @@ namespace pw {
 namespace {
 
 // One reason to refuse a model: any of `keys`, or any key that begins with one of `prefixes`, is
-// set in the decoder's record. Set means neither null, false, 0 nor empty.
+// set in the decoder's record; or its architecture or model_type has one of `names` in it (lower
+// case, letters and digits alone).
 struct Refusal {
   std::string_view what;
   std::vector<std::string_view> keys;
   std::vector<std::string_view> prefixes;
+  std::vector<std::string_view> names;
 };
+
+constexpr std::array<std::string_view, 5> kExpertCounts{
+    "num_experts", "num_local_experts", "n_routed_experts", "num_moe_experts", "moe_num_experts"};
+constexpr std::array<std::string_view, 5> kExpertsPerToken{
+    "num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk", "moe_k"};
 
 const std::vector<Refusal>& refusals() {
   static const std::vector<Refusal> list = {
       {"a mixture of experts",
-       {"num_experts", "num_local_experts", "n_routed_experts", "num_moe_experts",
-        "first_k_dense_replace", "mlp_only_layers"},
-       {"moe_"}},
-      {"latent attention (MLA)", {"kv_lora_rank", "q_lora_rank"}, {}},
+       {kExpertCounts[0], kExpertCounts[1], kExpertCounts[2], kExpertCounts[3],
+        "first_k_dense_replace", "mlp_only_layers", "n_shared_experts", "num_shared_experts",
+        "interleave_moe_layer_step", "enable_moe_block", "use_moe"},
+       {"moe"},
+       {"moe", "mixtral", "dbrx", "grok1", "snowflakearctic"}},
+      {"latent attention (MLA)",
+       {"kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim"},
+       {},
+       {"deepseekv2", "deepseekv3", "minicpm3"}},
       {"a state-space, linear-attention or hybrid model",
        {"layers_block_type", "block_types", "full_attention_interval", "hybrid_override_pattern",
-        "attn_type_list", "attn_layer_period", "lru_width", "state_size"},
-       {"mamba", "ssm_", "rwkv", "linear_attn", "linear_attention", "linear_conv", "linear_num_"}},
+        "hybrid_layer_pattern", "hybrid_layer_ids", "attn_type_list", "attn_layer_period",
+        "attn_layer_indices", "full_attn_idxs", "lru_width", "state_size", "conv_L_cache",
+        "layer_group_size", "time_step_rank", "use_mem_eff_path"},
+       {"mamba", "ssm_", "rwkv", "linear_attn", "linear_attention", "linear_conv", "linear_num_"},
+       {"mamba", "rwkv", "jamba", "bamba", "zamba", "recurrentgemma", "griffin", "retnet", "xlstm",
+        "falconh1", "nemotronh", "hybrid", "lfm2", "qwen3next", "kimilinear", "minimaxtext01",
+        "minimaxm1"}},
+      {"sparse attention",
+       {"index_topk", "sparse_config", "attention_chunk_size"},
+       {"sparse_attention", "nsa_", "dsa_"},
+       {}},
       {"a model whose layers differ from each other",
-       {"block_configs", "num_kv_shared_layers"},
+       {"block_configs", "num_kv_shared_layers", "ffn_multipliers", "use_cla", "laurel_rank"},
+       {"altup_"},
        {}},
   };
   return list;
 }
 
 // MLPs of two projections. The first name is the architecture, the second its model_type.
-constexpr std::array<std::array<std::string_view, 2>, 15> kUngated = {{
+constexpr std::array<std::array<std::string_view, 2>, 21> kUngated = {{
     {"GPT2LMHeadModel", "gpt2"},
     {"GPTBigCodeForCausalLM", "gpt_bigcode"},
     {"GPTNeoForCausalLM", "gpt_neo"},
@@ -51,6 +74,12 @@ constexpr std::array<std::array<std::string_view, 2>, 15> kUngated = {{
     {"MPTForCausalLM", "mpt"},
     {"PersimmonForCausalLM", "persimmon"},
     {"NemotronForCausalLM", "nemotron"},
+    {"MptForCausalLM", "mpt"},
+    {"ArceeForCausalLM", "arcee"},
+    {"ApertusForCausalLM", "apertus"},
+    {"XGLMForCausalLM", "xglm"},
+    {"BioGptForCausalLM", "biogpt"},
+    {"JAISLMHeadModel", "jais"},
 }};
 
 // Dense decoders with grouped-query attention and a gated SiLU MLP.
@@ -62,18 +91,6 @@ constexpr std::string_view kSupported =
     "supported are dense decoder-only transformers with a gated MLP, such as Llama, Mistral, Qwen2 "
     "and Qwen3";
 
-const Json* find_set(const Json& object, std::string_view key) {
-  const auto found = object.find(std::string(key));
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-bool is_set(const Json& value) {
-  if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number()) return value.get<double>() != 0;
-  if (value.is_string()) return !value.get_ref<const std::string&>().empty();
-  return !value.empty();
-}
-
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
@@ -82,38 +99,78 @@ bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-std::string string_or_empty(const Json* value) {
-  return value != nullptr && value->is_string() ? value->get<std::string>() : "";
-}
-
 [[noreturn]] void refuse(const ModelJson& model, std::string_view key, const std::string& why) {
   throw DataError(JsonFields(model.decoder, model.decoder_where).where(key) + " " + why + " (" +
                   model.described() + "); " + std::string(kSupported));
 }
 
-// A scalar as it stands in the file, a container by its kind: messages stay one line.
-std::string shown(const Json& value) {
-  if (value.is_array()) return "a list";
-  if (value.is_object()) return "an object";
-  return value.dump();
+std::string letters_and_digits(std::string_view text) {
+  std::string form;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      form += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return form;
 }
 
-void refuse_by_fields(const ModelJson& model) {
-  for (const Refusal& refusal : refusals()) {
-    for (const std::string_view key : refusal.keys) {
-      const Json* value = find_set(model.decoder, key);
-      if (value != nullptr && is_set(*value)) {
-        refuse(model, key, "is " + shown(*value) + ": " + std::string(refusal.what));
-      }
+// "num_experts is 64": the first field that gives the reason, or an empty text.
+std::string reason_field(const ModelJson& model, const Refusal& refusal) {
+  for (const std::string_view key : refusal.keys) {
+    const Json* value = find_set(model.decoder, key);
+    if (value != nullptr && is_set(*value)) return std::string(key) + " is " + shown(*value);
+  }
+  for (const auto& [key, value] : model.decoder.items()) {
+    for (const std::string_view prefix : refusal.prefixes) {
+      if (starts_with(key, prefix) && is_set(value)) return key + " is " + shown(value);
     }
-    for (const auto& [key, value] : model.decoder.items()) {
-      for (const std::string_view prefix : refusal.prefixes) {
-        if (starts_with(key, prefix) && is_set(value)) {
-          refuse(model, key, "is " + shown(value) + ": " + std::string(refusal.what));
-        }
+  }
+  const std::string type = string_or_empty(model.find("model_type"));
+  for (const std::string_view name : refusal.names) {
+    for (const auto& [field, text] :
+         {std::pair{"architectures", model.architecture()}, std::pair{"model_type", type}}) {
+      if (letters_and_digits(text).find(name) != std::string::npos) {
+        return std::string(field) + " is " + text;
       }
     }
   }
+  return "";
+}
+
+std::string first_number(const Json& object, const std::array<std::string_view, 5>& keys) {
+  for (const std::string_view key : keys) {
+    const Json* value = find_set(object, key);
+    if (value != nullptr && value->is_number() && is_set(*value)) return value->dump();
+  }
+  return "";
+}
+
+// ", 64 experts, 6 of them per token", as far as the file tells; DBRX tells it in ffn_config.
+std::string described_experts(const Json& record) {
+  const Json* inner = find_set(record, "ffn_config");
+  const Json& decoder = inner != nullptr && inner->is_object() ? *inner : record;
+  const std::string experts = first_number(decoder, kExpertCounts);
+  const std::string per_token = first_number(decoder, kExpertsPerToken);
+  std::string text = experts.empty() ? "" : ", " + experts + " experts";
+  if (!per_token.empty()) text += ", " + per_token + " of them per token";
+  return text;
+}
+
+void refuse_by_fields(const ModelJson& model) {
+  std::string reasons;
+  const auto add = [&](const std::string& where, const Refusal& refusal) {
+    reasons += (reasons.empty() ? "" : "; ") + where + ": " + std::string(refusal.what);
+  };
+  for (const Refusal& refusal : refusals()) {
+    const std::string field = reason_field(model, refusal);
+    if (!field.empty()) {
+      add(field, refusal);
+      if (&refusal == &refusals().front()) reasons += described_experts(model.decoder);
+    }
+  }
+  if (reasons.empty()) return;
+  throw DataError(JsonFields(model.decoder, model.decoder_where).where(reasons) + " (" +
+                  model.described() + "); " + std::string(kSupported));
 }
 
 void refuse_by_architecture(const ModelJson& model) {
@@ -130,83 +187,30 @@ void refuse_by_architecture(const ModelJson& model) {
       refuse(model, "model_type", "is " + type + ": its MLP has no gate");
     }
   }
-  const bool multimodal = &model.root != &model.decoder;
-  if (!name.empty() && !multimodal && !ends_with(name, "ForCausalLM")) {
+  if (!name.empty() && !model.multimodal() && !ends_with(name, "ForCausalLM")) {
     refuse(model, "architectures", "is " + name + ": no ...ForCausalLM decoder");
   }
 }
 
-// The published keys of a window that is really shorter than the context.
-bool sliding_window_in_use(const ModelJson& model) {
-  const Json* window = find_set(model.decoder, "sliding_window");
-  if (window == nullptr || !is_set(*window)) return false;
-  const Json* use = find_set(model.decoder, "use_sliding_window");
-  if (use != nullptr && !is_set(*use)) return false;
-  const Json* longest = find_set(model.decoder, "max_position_embeddings");
-  return longest == nullptr || !longest->is_number() || !window->is_number() ||
-         window->get<double>() < longest->get<double>();
-}
-
-void refuse_mixed_layers(const ModelJson& model) {
-  if (const Json* pattern = find_set(model.decoder, "sliding_window_pattern")) {
-    if (is_set(*pattern) && sliding_window_in_use(model)) {
-      refuse(model, "sliding_window_pattern",
-             "is set: layers with and without a sliding window are mixed");
-    }
-  }
+// Windows are told by sliding_window (model_context.h); other kinds of layers cannot be summed.
+void refuse_other_layers(const ModelJson& model) {
   const Json* types = find_set(model.decoder, "layer_types");
   if (types == nullptr) return;
   if (!types->is_array()) refuse(model, "layer_types", "is no list of layer kinds");
-  bool full = false;
-  bool sliding = false;
   for (const Json& type : *types) {
-    full = full || type == "full_attention";
-    sliding = sliding || type == "sliding_attention";
     if (type != "full_attention" && type != "sliding_attention") {
       refuse(model, "layer_types", "holds " + shown(type) + ": such layers cannot be summed");
     }
   }
-  if (full && sliding && sliding_window_in_use(model)) {
-    refuse(model, "layer_types", "mixes full_attention and sliding_attention layers");
-  }
 }
 
-void refuse_quantised_weights(const ModelJson& model) {
-  for (const std::string_view key : {"quantization_config", "compression_config"}) {
-    const Json* value = model.find(key);
-    if (value == nullptr || !is_set(*value)) continue;
-    std::string method;
-    if (value->is_object()) method = string_or_empty(find_set(*value, "quant_method"));
-    throw DataError(model.file + ": " + std::string(key) +
-                    " is given: " + (method.empty() ? "quantised" : method) +
-                    " weights are not supported (" + model.described() +
-                    "); supported are bfloat16 and float16 weights: use the unquantised config");
-  }
-}
-
-std::string dtype_text(const ModelJson& model, std::string_view key) {
-  const Json* value = model.find(key);
-  if (value == nullptr) return "";
-  std::string text = value->is_string() ? value->get<std::string>() : value->dump();
-  if (starts_with(text, "torch.")) text.erase(0, std::string_view("torch.").size());
-  return text;
-}
-
-void note_dtype(const ModelJson& model, std::vector<std::string>& notes) {
-  const std::string current = dtype_text(model, "dtype");
-  const std::string older = dtype_text(model, "torch_dtype");
-  const std::string used = current.empty() ? older : current;
-  if (used.empty()) {
-    notes.push_back("no dtype or torch_dtype given: bfloat16 weights assumed");
-    return;
-  }
-  if (used != "bfloat16" && used != "float16") {
-    throw DataError(model.file + ": " + (current.empty() ? "torch_dtype" : "dtype") + " is '" +
-                    used + "' (" + model.described() +
-                    "); supported are bfloat16 and float16 weights");
-  }
-  if (!current.empty() && !older.empty() && current != older) {
-    notes.push_back("dtype " + current + " and torch_dtype " + older + " differ: dtype is used");
+// Values of another width than keys make another attention.
+void refuse_other_value_width(const ModelJson& model) {
+  const Json* value = find_set(model.decoder, "v_head_dim");
+  const Json* key = find_set(model.decoder, "head_dim");
+  if (value != nullptr && is_set(*value) && key != nullptr && *value != *key) {
+    refuse(model, "v_head_dim",
+           "is " + shown(*value) + " and head_dim " + shown(*key) + ": keys and values differ");
   }
 }
 
@@ -227,47 +231,26 @@ void note_architecture(const ModelJson& model, std::vector<std::string>& notes) 
 
 }  // namespace
 
-const Json* ModelJson::find(std::string_view key) const {
-  if (const Json* value = find_set(decoder, key)) return value;
-  return find_set(root, key);
-}
-
-std::string ModelJson::architecture() const {
-  const Json* names = find("architectures");
-  if (names == nullptr) return "";
-  if (!names->is_array() || (!names->empty() && !names->front().is_string())) {
-    throw DataError(file + ": architectures is " + names->dump() + ", expected a list of names");
-  }
-  return names->empty() ? "" : names->front().get<std::string>();
-}
-
-std::string ModelJson::described() const {
-  const std::string name = architecture();
-  return name.empty() ? "a model without architectures" : "architecture " + name;
-}
-
 void refuse_unsupported_model(const ModelJson& model) {
   refuse_by_fields(model);
   refuse_by_architecture(model);
-  refuse_mixed_layers(model);
-  refuse_quantised_weights(model);
+  refuse_other_layers(model);
+  refuse_other_value_width(model);
 }
 
 std::vector<std::string> model_notes(const ModelJson& model) {
   std::vector<std::string> notes;
-  if (&model.root != &model.decoder) {
-    notes.push_back("only text_config is summed, no vision or audio tower");
+  if (model.multimodal()) {
+    const std::size_t inner = model.file.size() + 2;  // behind "config.json: "
+    notes.push_back("only " +
+                    (model.decoder_where.size() > inner ? model.decoder_where.substr(inner)
+                                                        : "the language model") +
+                    " is summed, no vision or audio tower");
   }
   note_architecture(model, notes);
-  note_dtype(model, notes);
   const std::string activation = string_or_empty(find_set(model.decoder, "hidden_act"));
   if (!activation.empty() && activation != "silu" && activation != "swish") {
     notes.push_back("hidden_act " + activation + " is timed as silu");
-  }
-  if (sliding_window_in_use(model)) {
-    notes.push_back("sliding_window " + model.decoder.at("sliding_window").dump() +
-                    " is not modelled: attention is computed over the full context, an "
-                    "over-estimate for contexts beyond the window");
   }
   if (model.find("tie_word_embeddings") == nullptr) {
     notes.push_back("no tie_word_embeddings given: separate embedding and lm_head weights assumed");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <sstream>
 
 #include "error_bands.h"
@@ -65,11 +66,33 @@ bool has_analytic_form(std::string_view family) {
   return family == RmsNormConfig::kName || family == SiluMulConfig::kName;
 }
 
+namespace {
+
+// Features that are logarithms of a quantity are shown as the quantity itself.
+struct ShownFeature {
+  std::string name;
+  double (*quantity)(double);
+};
+ShownFeature shown_feature(const std::string& feature) {
+  if (feature.rfind("log2_", 0) == 0) {
+    return {feature.substr(5), [](double x) { return std::exp2(x); }};
+  }
+  if (feature.rfind("ln_", 0) == 0) {
+    return {feature.substr(3), [](double x) { return std::exp(x); }};
+  }
+  return {feature, [](double x) { return x; }};
+}
+
+}  // namespace
+
 std::string describe(const RangeViolation& violation) {
+  constexpr int kDigits = 7;
+  const ShownFeature shown = shown_feature(violation.feature);
   std::ostringstream text;
-  text << violation.feature << ' ' << violation.value << ", training range "
-       << (violation.value < violation.bound ? "from " : "up to ") << violation.bound << ", "
-       << std::lround(100 * violation.distance) << " % of its width beyond";
+  text << std::setprecision(kDigits) << shown.name << ' ' << shown.quantity(violation.value)
+       << ", training range " << (violation.value < violation.bound ? "from " : "up to ")
+       << shown.quantity(violation.bound) << ", " << std::lround(100 * violation.distance)
+       << " % of its width beyond";
   return text.str();
 }
 

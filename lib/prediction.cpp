@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "comma_list.h"
 #include "distinct_operators.h"
@@ -194,7 +195,10 @@ struct WorkloadPlan::Operators {
     const auto append = [&](OperatorGroup group, const std::string& name, const auto& entry) {
       summands.push_back({group, &name, entry.count, distinct.index(entry.config)});
     };
-    for (const GemmEntry& entry : iteration.gemms) append(OperatorGroup::gemm, entry.name, entry);
+    for (const GemmEntry& entry : iteration.gemms) {
+      summands.push_back(
+          {OperatorGroup::gemm, &entry.name, entry.count, distinct.index(operator_of(entry))});
+    }
     for (const AttentionEntry& entry : iteration.attention) {
       append(OperatorGroup::attention, kAttention, entry);
     }
@@ -230,7 +234,12 @@ Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
   result.workload = workload.stem;
   result.tp_size = workload.tp_size;
   result.pp_size = workload.pp_size;
-  result.memory = memory_footprint(workload);
+  try {
+    result.memory = memory_footprint(workload);
+  } catch (const std::overflow_error&) {
+    throw DataError("workload " + workload.stem +
+                    ": weights or KV cache exceed 2^63 bytes, expected realistic dimensions");
+  }
   result.engine = engine ? engine->name : "";
 
   const std::vector<OperatorConfig>& configs = operators_->distinct.configs();

@@ -39,11 +39,15 @@ std::string headline(const Prediction& p) {
   if (!p.trace.empty()) {
     text += ", trace " + p.trace;
   }
+  const std::string output =
+      grouped(static_cast<double>(p.output_tokens), 0) + " output tokens\n\n";
+  if (p.requests == 0) {
+    return text + "\ndecode steps alone, " + output;
+  }
   return text + "\n" +
-         format("%lld requests, %s prompt tokens, %s output tokens\n\n",
-                static_cast<long long>(p.requests),
-                grouped(static_cast<double>(p.prompt_tokens), 0).c_str(),
-                grouped(static_cast<double>(p.output_tokens), 0).c_str());
+         format("%lld requests, %s prompt tokens, ", static_cast<long long>(p.requests),
+                grouped(static_cast<double>(p.prompt_tokens), 0).c_str()) +
+         output;
 }
 
 // "   p10-p90 980.1 to 1 090.2 ms"

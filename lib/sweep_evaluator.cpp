@@ -115,7 +115,9 @@ class SweepEvaluator::WorkloadSums {
         summands.push_back({operators.index(entry.config), entry.count});
       }
     };
-    append(group.before_attention, iteration.gemms);
+    for (const GemmEntry& entry : iteration.gemms) {
+      group.before_attention.push_back({operators.index(operator_of(entry)), entry.count});
+    }
     append(group.behind_attention, iteration.rmsnorm);
     append(group.behind_attention, iteration.silu_mul);
     return group;
@@ -156,6 +158,10 @@ class SweepEvaluator::WorkloadSums {
       flags.foreign_kernel = flags.foreign_kernel || !runs_on(entry.config.kernel, hardware);
     }
     add_model_flags(evaluator_.model_flags_[gpu], flags);
+    const std::vector<GemmEntry>& gemms = group.example.gemms;
+    if (std::any_of(gemms.begin(), gemms.end(), [](const GemmEntry& g) { return g.fp8; })) {
+      add_model_flags(evaluator_.fp8_flags_[gpu], flags);
+    }
     if (group.example.phase == Phase::decode) add_model_flags(evaluator_.decode_flags_[gpu], flags);
     return result;
   }
@@ -198,6 +204,7 @@ SweepEvaluator::SweepEvaluator(std::vector<OperatorPredictor> gpus, CollectiveCa
     model_flags_.push_back(flags_of(
         gpu, {GemmConfig{}, with_layout(KvLayout::ragged), RmsNormConfig{}, SiluMulConfig{}}));
     decode_flags_.push_back(flags_of(gpu, {with_layout(KvLayout::paged)}));
+    fp8_flags_.push_back(flags_of(gpu, {Fp8GemmConfig{}}));
   }
 }
 

@@ -76,7 +76,7 @@ class SweepEvaluator {
   CollectiveCatalog collectives_;
   std::optional<EngineProfile> engine_;
   // By GPU: of every workload, and of decode steps.
-  std::vector<SweepFlags> model_flags_, decode_flags_;
+  std::vector<SweepFlags> model_flags_, decode_flags_, fp8_flags_;
   mutable OperatorCache cache_;
   mutable std::atomic<std::uint64_t> operator_predictions_{0};
 };

@@ -1,71 +1,96 @@
 #include "pw/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <sstream>
 #include <string_view>
 
+#include "arrival_time.h"
 #include "comma_list.h"
-#include "io/csv_table.h"
-#include "io/files.h"
+#include "io/text.h"
 #include "pw/fields.h"
+#include "trace_rows.h"
 
 namespace pw {
 namespace {
 
 constexpr std::int64_t kMaxTokens = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMaxListedProblems = 10;
+constexpr std::size_t kMaxShownCell = 40;
 
-// Ours and the published traces, Vidur's, and the Azure LLM inference traces.
-constexpr std::array<std::string_view, 2> kInputColumns{"num_prefill_tokens", "ContextTokens"};
-constexpr std::array<std::string_view, 3> kOutputColumns{"output_tokens", "num_decode_tokens",
-                                                         "GeneratedTokens"};
-
-std::string wanted_columns() {
-  return "expected one of the columns " + comma_list(kInputColumns) + " and one of " +
-         comma_list(kOutputColumns);
-}
-
-template <class Names>
-std::size_t first_present(const CsvTable& table, const Names& names) {
-  for (const std::string_view name : names) {
-    if (const std::size_t column = table.find_column(name); column != CsvTable::npos) {
-      return column;
-    }
+// The number of tokens in a cell ("77", "512.0", "+4" or "1e3"), else -1 and why it is none.
+std::int64_t token_count(std::string_view cell, std::string& problem) {
+  if (cell.empty()) {
+    problem = "is empty";
+    return -1;
   }
-  throw DataError(table.path().string() + ": found the columns " + comma_list(table.header()) +
-                  "; " + wanted_columns());
-}
-
-// "77", "512.0" or "1e3"; -1 for anything that is no integer from 1 to kMaxTokens.
-std::int64_t token_count(std::string_view cell) {
+  const std::string_view digits = cell.front() == '+' ? cell.substr(1) : cell;
   double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  const bool whole = error == std::errc() && end == cell.data() + cell.size() && value >= 1 &&
-                     value <= static_cast<double>(kMaxTokens) && value == std::floor(value);
-  return whole ? static_cast<std::int64_t>(value) : -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool number = error == std::errc() && end == digits.data() + digits.size();
+  const char* reason = nullptr;
+  if (!number || !std::isfinite(value)) {
+    reason = error == std::errc::result_out_of_range ? "too large" : "no number";
+  } else if (value < 0) {
+    reason = "negative";
+  } else if (value == 0) {
+    reason = "zero";
+  } else if (value != std::floor(value)) {
+    reason = "a fraction";
+  } else if (value > static_cast<double>(kMaxTokens)) {
+    reason = "too large";
+  } else {
+    return static_cast<std::int64_t>(value);
+  }
+  problem = "is " + shown(cell, kMaxShownCell) + " (" + reason + ")";
+  return -1;
 }
 
-void reject_json(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
-  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
-    throw DataError(path.string() + " is JSON and has no token lengths, CSV expected; " +
-                    wanted_columns());
+// The lines that are no request, each once with its first problem.
+using Problems = std::map<std::size_t, std::string>;
+
+std::string listed(const Problems& problems) {
+  std::vector<std::string> first;
+  for (const auto& [line, problem] : problems) {
+    if (first.size() == kMaxListedProblems) break;
+    first.push_back("line " + std::to_string(line) + ": " + problem);
   }
+  std::string text = comma_list(first);
+  if (problems.size() > kMaxListedProblems) {
+    text += " and " + std::to_string(problems.size() - kMaxListedProblems) + " more";
+  }
+  return text + "; expected integers from 1 to " + std::to_string(kMaxTokens);
 }
 
-void throw_problems(const std::filesystem::path& path, std::vector<std::string> problems) {
-  const std::size_t count = problems.size();
-  problems.resize(std::min(count, kMaxListedProblems));
-  std::string text = comma_list(problems);
-  if (count > kMaxListedProblems) {
-    text += " and " + std::to_string(count - kMaxListedProblems) + " more";
+// Sets the arrivals of all requests, or of none, and says so.
+void set_arrivals(const TraceRows& rows, const std::vector<const TraceRows::Row*>& of_request,
+                  Trace& trace) {
+  if (rows.arrival_name.empty() || trace.requests.empty()) return;
+  std::vector<std::int64_t> arrivals;
+  for (const TraceRows::Row* row : of_request) {
+    const auto arrival = parse_arrival_ns(row->arrival, rows.arrival_unit_ns);
+    if (!arrival) {
+      trace.notes.push_back("arrivals are unknown: column " + rows.arrival_name + ", line " +
+                            std::to_string(row->line) + " is " +
+                            shown(row->arrival, kMaxShownCell) + ", no time");
+      return;
+    }
+    arrivals.push_back(*arrival);
   }
-  throw DataError(path.string() + ": " + text + "; expected integers from 1 to " +
-                  std::to_string(kMaxTokens));
+  const auto [first, last] = std::minmax_element(arrivals.begin(), arrivals.end());
+  const auto seconds_after_first = [first = *first](std::int64_t arrival) {
+    return static_cast<double>(arrival - first) * 1e-9;
+  };
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    trace.requests[i].arrival_s = seconds_after_first(arrivals[i]);
+  }
+  std::ostringstream note;
+  note << "arrivals: column " << rows.arrival_name << ", " << seconds_after_first(*last)
+       << " s from the first to the last of the trace, are not used: all requests start together";
+  trace.notes.push_back(note.str());
 }
 
 void require_range(const std::string& name, std::int64_t value, std::int64_t lowest,
@@ -78,34 +103,36 @@ void require_range(const std::string& name, std::int64_t value, std::int64_t low
 
 }  // namespace
 
-Trace read_trace(const std::filesystem::path& path) {
-  reject_json(path);
-  const CsvTable table = CsvTable::read(path);
-  table.require_no_bad_lines();
-  const std::array<std::size_t, 2> columns{first_present(table, kInputColumns),
-                                           first_present(table, kOutputColumns)};
-  if (table.rows() == 0) {
-    throw DataError(path.string() + ": no data rows, expected one request a line");
-  }
+Trace read_trace(const std::filesystem::path& path, BadRows bad_rows) {
+  const TraceRows rows = read_trace_rows(path);
   Trace trace;
   trace.stem = path.stem().string();
-  trace.notes.push_back("output lengths: column " + table.header()[columns[1]] + " of the trace");
-  std::vector<std::string> problems;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    std::array<std::int64_t, 2> tokens{};
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const std::string_view cell = table.cell(row, columns[i]);
-      tokens[i] = token_count(cell);
-      if (tokens[i] < 0) {
-        problems.push_back("line " + std::to_string(table.line(row)) + ": " +
-                           table.header()[columns[i]] + " is '" + std::string(cell) + "'");
-      }
+  trace.notes.push_back("output lengths: column " + rows.output_name + " of the trace");
+  Problems problems;
+  for (const TraceRows::BadLine& bad : rows.bad_lines) problems[bad.line] = bad.reason;
+  std::vector<const TraceRows::Row*> of_request;
+  for (const TraceRows::Row& row : rows.rows) {
+    std::string problem;
+    const std::int64_t input = token_count(row.input, problem);
+    if (input < 0) problem = rows.input_name + " " + problem;
+    const std::int64_t output = input < 0 ? -1 : token_count(row.output, problem);
+    if (input >= 0 && output < 0) problem = rows.output_name + " " + problem;
+    if (!problem.empty()) {
+      problems[row.line] = problem;
+      continue;
     }
-    trace.requests.push_back({tokens[0], tokens[1]});
+    trace.requests.push_back({input, output, std::nullopt, row.line});
+    of_request.push_back(&row);
+  }
+  if (!problems.empty() && (bad_rows == BadRows::refuse || trace.requests.empty())) {
+    throw DataError(path.string() + ": " + listed(problems));
   }
   if (!problems.empty()) {
-    throw_problems(path, std::move(problems));
+    trace.notes.push_back(std::to_string(problems.size()) + " of " +
+                          std::to_string(problems.size() + trace.requests.size()) +
+                          " rows of the trace are skipped: " + listed(problems));
   }
+  set_arrivals(rows, of_request, trace);
   return trace;
 }
 
@@ -136,10 +163,11 @@ Trace uniform_trace(std::int64_t batch, std::int64_t input_tokens, std::int64_t 
   require_range("batch size", batch, 1, kMaxUniformBatch);
   require_range("input length", input_tokens, 1, kMaxTokens);
   require_range("output length", output_tokens, 1, kMaxTokens);
-  return {std::to_string(batch) + "x" + std::to_string(input_tokens) + "+" +
-              std::to_string(output_tokens),
-          std::vector<Request>(static_cast<std::size_t>(batch), {input_tokens, output_tokens}),
-          {}};
+  return {
+      std::to_string(batch) + "x" + std::to_string(input_tokens) + "+" +
+          std::to_string(output_tokens),
+      std::vector<Request>(static_cast<std::size_t>(batch), Request{input_tokens, output_tokens}),
+      {}};
 }
 
 }  // namespace pw

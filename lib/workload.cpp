@@ -20,6 +20,15 @@ std::string_view collective_of(std::string_view name, std::string_view type) {
   return names("send") || names("recv") || type == "p2p" ? "send_recv" : "";
 }
 
+OperatorConfig operator_of(const GemmEntry& entry) {
+  if (!entry.fp8) return entry.config;
+  Fp8GemmConfig config;
+  config.m = entry.config.m;
+  config.n = entry.config.n;
+  config.k = entry.config.k;
+  return config;
+}
+
 std::int64_t num_tokens(const Iteration& iteration) {
   std::int64_t tokens = 0;
   for (const std::int64_t length : iteration.q_lengths) {

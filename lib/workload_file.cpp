@@ -105,10 +105,19 @@ void reject_duplicate(const std::vector<Entry>& entries, const JsonFields& field
   }
 }
 
+// Whether the operands are fp8; 16 bit when the entry does not tell.
+bool read_fp8(const JsonFields& fields) {
+  if (!fields.has("dtype")) return false;
+  const std::string dtype = fields.text("dtype");
+  if (dtype == "fp8") return true;
+  if (dtype == "bfloat16" || dtype == "float16") return false;
+  throw DataError(fields.where("dtype") + " is \"" + dtype +
+                  "\", expected fp8, bfloat16 or float16");
+}
+
 GemmEntry read_gemm(const JsonFields& fields) {
-  GemmEntry entry{fields.text("name"), fields.text("type"), {}, read_count(fields)};
-  entry.config = GemmConfig::read(fields);
-  return entry;
+  return {fields.text("name"), fields.text("type"), GemmConfig::read(fields), read_count(fields),
+          read_fp8(fields)};
 }
 
 AttentionEntry read_attention(const JsonFields& fields) {
@@ -238,6 +247,9 @@ Workload read_workload(const std::filesystem::path& path) {
   for (std::size_t i = 0; i < file.array("iterations").size(); ++i) {
     const JsonFields fields = nested(file, "iterations", i);
     workload.iterations.push_back(read_iteration(fields));
+    for (const GemmEntry& gemm : workload.iterations.back().gemms) {
+      workload.model.fp8 = workload.model.fp8 || gemm.fp8;
+    }
     const std::size_t count = workload.iterations.size();
     if (count > 1 &&
         workload.iterations[count - 1].number <= workload.iterations[count - 2].number) {

@@ -53,10 +53,18 @@ std::vector<GemmEntry> gemms(const ModelConfig& model, const RankShape& rank,
   const std::int64_t attention_width = checked_mul(rank.query_heads, model.head_dim);
   const std::int64_t gate_up_width = 2 * rank.intermediate_size;
   return {
-      {"qkv_proj", "ColumnParallelLinear", {tokens, rank.qkv_width, h, {}}, layers},
-      {"o_proj", "RowParallelLinear", {tokens, h, attention_width, {}}, layers},
-      {"gate_up_proj", "MergedColumnParallelLinear", {tokens, gate_up_width, h, {}}, layers},
-      {"down_proj", "RowParallelLinear", {tokens, h, rank.intermediate_size, {}}, layers},
+      {"qkv_proj", "ColumnParallelLinear", {tokens, rank.qkv_width, h, {}}, layers, model.fp8},
+      {"o_proj", "RowParallelLinear", {tokens, h, attention_width, {}}, layers, model.fp8},
+      {"gate_up_proj",
+       "MergedColumnParallelLinear",
+       {tokens, gate_up_width, h, {}},
+       layers,
+       model.fp8},
+      {"down_proj",
+       "RowParallelLinear",
+       {tokens, h, rank.intermediate_size, {}},
+       layers,
+       model.fp8},
       // Only the last token of each request needs logits.
       {"lm_head", "Linear", {requests, rank.vocab_size, h, {}}, 1},
   };
@@ -114,11 +122,62 @@ std::string stage_note(const std::vector<std::int64_t>& stages) {
          " layers; each iteration lists all stages, which run one after the other";
 }
 
+// "line 3: 5100, line 7: 4300": what these requests need, as far as a note should go.
+std::string listed_contexts(const Trace& trace, const std::vector<std::size_t>& requests,
+                            const std::vector<std::int64_t>& contexts) {
+  constexpr std::size_t kMaxListed = 10;
+  std::vector<std::string> first;
+  for (const std::size_t i : requests) {
+    if (first.size() == kMaxListed) break;
+    const std::size_t line = trace.requests[i].line;
+    first.push_back(
+        (line > 0 ? "line " + std::to_string(line) : "request " + std::to_string(i + 1)) + ": " +
+        std::to_string(contexts[i]));
+  }
+  const std::size_t rest = requests.size() - first.size();
+  return comma_list(first) + (rest > 0 ? " and " + std::to_string(rest) + " more" : "");
+}
+
+// Requests that go beyond what the model was made for, or beyond what attention models.
+void note_long_contexts(const ModelConfig& model, const Trace& trace,
+                        const WorkloadOptions& options, std::vector<std::string>& all) {
+  std::vector<std::int64_t> contexts = output_lengths(trace, options.published_rules);
+  for (std::size_t i = 0; i < contexts.size(); ++i) contexts[i] += trace.requests[i].input_tokens;
+  const auto beyond = [&](std::int64_t limit) {
+    std::vector<std::size_t> requests;
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+      if (contexts[i] > limit) requests.push_back(i);
+    }
+    return requests;
+  };
+  const auto some = [&](const std::vector<std::size_t>& requests) {
+    return std::to_string(requests.size()) + " of " + std::to_string(contexts.size()) + " requests";
+  };
+  if (model.max_context) {
+    if (const auto requests = beyond(*model.max_context); !requests.empty()) {
+      all.push_back(some(requests) + " exceed the model's max_position_embeddings, " +
+                    std::to_string(*model.max_context) + " tokens, and are timed as they are (" +
+                    listed_contexts(trace, requests, contexts) + ")");
+    }
+  }
+  if (model.sliding_window) {
+    if (const auto requests = beyond(*model.sliding_window); !requests.empty()) {
+      all.push_back(some(requests) + " exceed the sliding_window of " +
+                    std::to_string(*model.sliding_window) + " tokens in " +
+                    std::to_string(model.windowed_layers) + " of " +
+                    std::to_string(model.num_hidden_layers) +
+                    " layers, which is not modelled: attention is computed over the full context, "
+                    "an over-estimate");
+    }
+  }
+}
+
 std::vector<std::string> notes(const ModelConfig& model, const Trace& trace,
                                const std::vector<std::int64_t>& stages,
                                const WorkloadOptions& options) {
   std::vector<std::string> all = model.notes;
   all.insert(all.end(), trace.notes.begin(), trace.notes.end());
+  note_long_contexts(model, trace, options, all);
   const auto by_output = [](const Request& a, const Request& b) {
     return a.output_tokens < b.output_tokens;
   };

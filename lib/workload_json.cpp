@@ -27,6 +27,7 @@ Json gemm_json(const GemmEntry& entry) {
     gemm["cta_count"] = tile->cta_count;
     gemm["is_split_k"] = tile->split_k;
   }
+  if (entry.fp8) gemm["dtype"] = "fp8";
   gemm["count"] = entry.count;
   return gemm;
 }

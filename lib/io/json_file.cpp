@@ -14,7 +14,12 @@ namespace {
 // No file that we read nests deeper than ten levels. Printing a value recurses into it.
 constexpr int kMaxDepth = 100;
 
-// Reads a text and notes how far it has come.
+// How far a text has been read.
+struct Progress {
+  const char* read = nullptr;  // behind the last character
+  bool beyond_end = false;     // more was asked for than there is
+};
+
 class NotingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -23,51 +28,22 @@ class NotingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  NotingIterator(const char* at, const char** noted) : at_(at), noted_(noted) {}
+  NotingIterator(const char* at, Progress* progress) : at_(at), progress_(progress) {}
   const char& operator*() const { return *at_; }
   NotingIterator& operator++() {
-    *noted_ = ++at_;
+    progress_->read = ++at_;
     return *this;
   }
-  bool operator==(const NotingIterator& other) const { return at_ == other.at_; }
-  bool operator!=(const NotingIterator& other) const { return at_ != other.at_; }
+  // The parser compares with the end alone, before it reads.
+  bool operator==(const NotingIterator& end) const {
+    progress_->beyond_end = at_ == end.at_;
+    return progress_->beyond_end;
+  }
+  bool operator!=(const NotingIterator& end) const { return !(*this == end); }
 
  private:
   const char* at_;
-  const char** noted_;
-};
-
-// Knows how far the parser has read, which nlohmann tells in exceptions only, and refuses a key
-// that its object has already.
-class KeyCheck {
- public:
-  KeyCheck(std::string_view text, std::string origin)
-      : text_(text), origin_(std::move(origin)), read_(text.data()) {}
-
-  NotingIterator begin() { return {text_.data(), &read_}; }
-  NotingIterator end() { return {text_.data() + text_.size(), &read_}; }
-
-  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > kMaxDepth) fail("nested more than " + std::to_string(kMaxDepth) + " levels deep");
-    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys_.pop_back();
-    if (event == Json::parse_event_t::key && !keys_.back().insert(parsed).second) {
-      fail("the key " + parsed.dump() + " occurs twice in one object");
-    }
-    return true;
-  }
-
-  [[noreturn]] void fail(const std::string& reason) {
-    const auto read = static_cast<std::size_t>(read_ - text_.data());
-    const std::size_t last = read > 0 ? read - 1 : 0;
-    throw DataError(origin_ + ":" + std::to_string(line_at(text_, last)) + ": " + reason);
-  }
-
- private:
-  std::string_view text_;
-  std::string origin_;
-  const char* read_;                         // behind the last character that was read
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  Progress* progress_;
 };
 
 // "[json.exception.parse_error.101] parse error at line 7, column 1: syntax error while parsing
@@ -79,6 +55,46 @@ std::string short_reason(const std::string& what) {
   }
   return what;
 }
+
+// Knows how far the parser has read, which nlohmann tells in exceptions only, and refuses a key
+// that its object has already.
+class KeyCheck {
+ public:
+  KeyCheck(std::string_view text, std::string origin)
+      : text_(text), origin_(std::move(origin)), progress_{text.data()} {}
+
+  NotingIterator begin() { return {text_.data(), &progress_}; }
+  NotingIterator end() { return {text_.data() + text_.size(), &progress_}; }
+
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth > kMaxDepth) fail("nested more than " + std::to_string(kMaxDepth) + " levels deep");
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key && !keys_.back().insert(parsed).second) {
+      fail("the key " + parsed.dump() + " occurs twice in one object");
+    }
+    return true;
+  }
+
+  // What the parser found wrong. That the text ends too early comes first, whatever it was in.
+  std::string reason(const std::string& what) const {
+    const std::string text = short_reason(what);
+    const bool tells_end = text.find("end of input") != std::string::npos;
+    return (progress_.beyond_end && !tells_end ? "unexpected end of the file: " : "") + text;
+  }
+
+  [[noreturn]] void fail(const std::string& reason) {
+    const auto read = static_cast<std::size_t>(progress_.read - text_.data());
+    const std::size_t last = read > 0 ? read - 1 : 0;
+    throw DataError(origin_ + ":" + std::to_string(line_at(text_, last)) + ": " + reason);
+  }
+
+ private:
+  std::string_view text_;
+  std::string origin_;
+  Progress progress_;
+  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+};
 
 // A value for a message: `"x" (a string)`.
 std::string found(const Json& value) {
@@ -116,7 +132,7 @@ Json parse_json(std::string_view text, const std::string& origin) {
   try {
     return Json::parse(check.begin(), check.end(), std::ref(check));
   } catch (const Json::exception& error) {
-    check.fail(short_reason(error.what()));
+    check.fail(check.reason(error.what()));
   }
 }
 

@@ -66,7 +66,7 @@ TEST_F(PwTrainTest, TrainsAndTellsHowWell) {
   EXPECT_EQ(record.data[0].rows_used, 40);
 }
 
-TEST_F(PwTrainTest, SameBytesWhateverTheEnvironmentSaysAboutThreads) {
+TEST_F(PwTrainTest, G02SameBytesWhateverTheEnvironmentSaysAboutThreads) {
   train(gemm_rows());
   const std::string first = read_file(folder_.path() / "m.pt");
   for (const char* variable : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {

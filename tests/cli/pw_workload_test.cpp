@@ -65,6 +65,22 @@ TEST(PwWorkload, SelectsPartOfATrace) {
   EXPECT_EQ(result.output, "./Qwen2.5-14B_demo_1_from1_auto_tp1_pp1.json\n");
 }
 
+TEST(PwWorkload, B05LeavesBadRowsOutWhenAsked) {
+  const TemporaryFolder folder;
+  folder.file("odd.csv", "Request tokens,Response tokens\n30,2\n40,0\n50,2\n");
+  const std::vector<std::string> arguments{"--model", "Qwen2.5-14B", "--trace", "odd.csv"};
+  const ProgramResult refused = run_program(folder.path(), kProgram, arguments);
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.errors, HasSubstr("line 3: Response tokens is \"0\" (zero)"));
+  EXPECT_EQ(json_files_in(folder.path()), 0u);
+  std::vector<std::string> skipping = arguments;
+  skipping.push_back("--skip-bad-rows");
+  const ProgramResult result = run_program(folder.path(), kProgram, skipping);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("2 requests with 80 prompt tokens"));
+  EXPECT_THAT(result.errors, HasSubstr("1 of 3 rows of the trace are skipped: line 3: "));
+}
+
 TEST(PwWorkload, WritesThePublishedFormatOnRequest) {
   const TemporaryFolder folder;
   folder.file("demo.csv", kTrace);
@@ -110,8 +126,8 @@ TEST(PwWorkload, RefusesInOneLineAndWritesNothing) {
       {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--pp", "49"},
        3,
        "pp_size 49 > num_hidden_layers 48"},
-      {{"--model", "Qwen2.5-14B", "--trace", "zero.csv"}, 3, "line 2: num_prefill_tokens is '0'"},
-      {{"--model", "Qwen2.5-14B", "--trace", "chat.txt"}, 3, "CSV expected"},
+      {{"--model", "Qwen2.5-14B", "--trace", "zero.csv"}, 3, "line 2: num_prefill_tokens is \"0\""},
+      {{"--model", "Qwen2.5-14B", "--trace", "chat.txt"}, 3, "CSV or JSON lines expected"},
       {{"--model", "Qwen2.5-14B", "--trace", "absent.csv"}, 3, "absent.csv"},
       {{"--model", "Qwen2.5-14B", "--trace", "demo.csv", "--batch", "3"}, 3, "batch size"},
       {{"--model", "No-Such-Model", "--trace", "demo.csv"}, 3, "Qwen2.5-14B"},

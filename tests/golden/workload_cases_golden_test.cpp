@@ -70,10 +70,11 @@ TEST(TraceCases, ReadsOrRefuses) {
   };
   const Bad bad_files[] = {
       {"B05/odd_rows.csv",
-       "line 5: num_prefill_tokens is '0', line 6: num_prefill_tokens is '-3', "
-       "line 7: num_prefill_tokens is '12.5', line 8: num_prefill_tokens is '', "
-       "line 9: num_prefill_tokens is '9999999999'; expected"},
-      {"B06/sharegpt_like.json", "no token lengths, CSV expected"},
+       "line 5: num_prefill_tokens is \"0\" (zero), line 6: num_prefill_tokens is \"-3\" "
+       "(negative), "
+       "line 7: num_prefill_tokens is \"12.5\" (a fraction), line 8: num_prefill_tokens is empty, "
+       "line 9: num_prefill_tokens is \"9999999999\" (too large); expected"},
+      {"B06/sharegpt_like.json", "no token lengths, CSV or JSON lines expected"},
       {"B06/empty.csv", "empty"},
       {"B06/header_only.csv", "no data rows"},
   };

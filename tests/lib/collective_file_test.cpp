@@ -169,7 +169,7 @@ TEST_F(CollectiveFiles, BadJsonIsNamed) {
   }
 }
 
-TEST_F(CollectiveFiles, CsvMillisecondsBecomeMicroseconds) {
+TEST_F(CollectiveFiles, C05CsvMillisecondsBecomeMicroseconds) {
   const auto path = write("all_reduce.csv",
                           ",time_stats.all_reduce.mean,time_stats.all_reduce.median,rank,"
                           "num_workers,size\n"

@@ -70,7 +70,7 @@ TEST(ReadTrace, ReadsEveryAcceptedForm) {
     const Trace trace = read_trace(folder.file("requests.csv", good.text));
     EXPECT_EQ(trace.stem, "requests");
     EXPECT_EQ(lengths(trace), good.requests);
-    ASSERT_EQ(trace.notes.size(), 1u);
+    ASSERT_FALSE(trace.notes.empty());
     EXPECT_THAT(trace.notes[0], HasSubstr("column " + std::string(good.output_column) + " "));
   }
 }
@@ -83,23 +83,29 @@ TEST(ReadTrace, RefusesWhatIsNoTrace) {
   const Bad cases[] = {
       {"", "empty"},
       {"num_prefill_tokens,output_tokens\n", "no data rows"},
-      {"[\n {\"id\": \"x1\", \"conversations\": []}\n]\n", "no token lengths, CSV expected"},
-      {"\xEF\xBB\xBF {\"a\": 1}", "no token lengths, CSV expected"},
+      {"[\n {\"id\": \"x1\", \"conversations\": []}\n]\n",
+       "no token lengths, CSV or JSON lines expected"},
+      {"\xEF\xBB\xBF {\"a\": 1}", "found the columns a; expected one of the columns"},
+      {"{\n \"a\": 1\n}\n", "no token lengths, CSV or JSON lines expected"},
       {"prompt,answer\n1,2\n",
-       "found the columns prompt, answer; expected one of the columns "
-       "num_prefill_tokens, ContextTokens and one of output_tokens, "
-       "num_decode_tokens, GeneratedTokens"},
+       "found the columns prompt, answer; expected one of the columns num_prefill_tokens, "
+       "ContextTokens, "},
       {"num_prefill_tokens,total\n1,2\n", "found the columns num_prefill_tokens, total;"},
-      {"num_prefill_tokens,output_tokens\n5,4\n7\n", ":3"},
-      {"num_prefill_tokens,output_tokens\n0,4\n", "line 2: num_prefill_tokens is '0'"},
-      {"num_prefill_tokens,output_tokens\n-3,4\n", "line 2: num_prefill_tokens is '-3'"},
-      {"num_prefill_tokens,output_tokens\n12.5,4\n", "line 2: num_prefill_tokens is '12.5'"},
-      {"num_prefill_tokens,output_tokens\n,4\n", "line 2: num_prefill_tokens is ''"},
-      {"num_prefill_tokens,output_tokens\n7x,4\n", "line 2: num_prefill_tokens is '7x'"},
-      {"num_prefill_tokens,output_tokens\nnan,4\n", "line 2: num_prefill_tokens is 'nan'"},
-      {"num_prefill_tokens,output_tokens\n4,0\n", "line 2: output_tokens is '0'"},
+      {"num_prefill_tokens,output_tokens\n5,4\n7\n", "line 3: 1 fields, expected 2"},
+      {"num_prefill_tokens,output_tokens\n0,4\n", "line 2: num_prefill_tokens is \"0\" (zero)"},
+      {"num_prefill_tokens,output_tokens\n-3,4\n",
+       "line 2: num_prefill_tokens is \"-3\" (negative)"},
+      {"num_prefill_tokens,output_tokens\n12.5,4\n",
+       "line 2: num_prefill_tokens is \"12.5\" (a fraction)"},
+      {"num_prefill_tokens,output_tokens\n,4\n", "line 2: num_prefill_tokens is empty"},
+      {"num_prefill_tokens,output_tokens\n7x,4\n",
+       "line 2: num_prefill_tokens is \"7x\" (no number)"},
+      {"num_prefill_tokens,output_tokens\nnan,4\n",
+       "line 2: num_prefill_tokens is \"nan\" (no number)"},
+      {"num_prefill_tokens,output_tokens\n4,0\n", "line 2: output_tokens is \"0\" (zero)"},
       {"num_prefill_tokens,output_tokens\n2147483648,4\n",
-       "line 2: num_prefill_tokens is '2147483648'; expected integers from 1 to 2147483647"},
+       "line 2: num_prefill_tokens is \"2147483648\" (too large); expected integers from 1 to "
+       "2147483647"},
   };
   const TemporaryFolder folder;
   for (const Bad& bad : cases) {
@@ -119,8 +125,9 @@ TEST(ReadTrace, ListsAllBadRowsAndCountsTheRest) {
   const TemporaryFolder folder;
   const auto path = folder.file("requests.csv", text);
   const std::string message = error_of([&] { read_trace(path); });
-  EXPECT_THAT(message, HasSubstr("line 2: num_prefill_tokens is '0', line 3:"));
-  EXPECT_THAT(message, HasSubstr("line 11: num_prefill_tokens is '0' and 2 more; expected"));
+  EXPECT_THAT(message, HasSubstr("line 2: num_prefill_tokens is \"0\" (zero), line 3:"));
+  EXPECT_THAT(message,
+              HasSubstr("line 11: num_prefill_tokens is \"0\" (zero) and 2 more; expected"));
 }
 
 Trace numbered_trace(std::int64_t requests) {

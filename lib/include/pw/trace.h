@@ -12,6 +12,9 @@ namespace pw {
 struct Request {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
+  // Seconds after the first arrival of the trace; absent when the trace does not tell.
+  std::optional<double> arrival_s = std::nullopt;
+  std::size_t line = 0;  // in the trace's file; 0 of a made-up request
 };
 
 struct Trace {
@@ -20,10 +23,16 @@ struct Trace {
   std::vector<std::string> notes;
 };
 
-// Reads num_prefill_tokens and output_tokens, or num_decode_tokens where output_tokens is absent;
-// or ContextTokens and GeneratedTokens as in the Azure LLM inference traces. A note tells which
-// column gave the output lengths. Throws DataError that lists the lines that are no request.
-Trace read_trace(const std::filesystem::path& path);
+// Lines of a trace that are no request.
+enum class BadRows {
+  refuse,  // one is an error
+  skip,    // they are left out and listed in a note; no good row at all is still an error
+};
+
+// Reads a CSV or JSON lines with the column names of workload/README.md. Notes tell which column
+// gave the output lengths, which rows were skipped, and that arrivals are not used. Throws
+// DataError that lists the lines that are no request, with their reasons.
+Trace read_trace(const std::filesystem::path& path, BadRows bad_rows = BadRows::refuse);
 
 // `batch` requests from number `offset` (0-based) on. Without a batch size the whole trace is one
 // batch; more than kMaxUnaskedBatch requests are then an error that says how to choose. A part of

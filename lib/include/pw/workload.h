@@ -9,6 +9,7 @@
 #include "pw/attention.h"
 #include "pw/gemm.h"
 #include "pw/model_config.h"
+#include "pw/operators.h"
 #include "pw/rmsnorm.h"
 #include "pw/silu_mul.h"
 #include "pw/trace.h"
@@ -23,6 +24,7 @@ struct GemmEntry {
   std::string type;  // "ColumnParallelLinear"
   GemmConfig config;
   std::int64_t count = 0;  // calls per iteration
+  bool fp8 = false;        // both operands in 8 bit, else in 16
 };
 struct AttentionEntry {
   AttentionConfig config;
@@ -47,6 +49,9 @@ struct CommunicationEntry {
 // an unknown one. Ignores case: a name with "all_reduce" in it; one with "send" or "recv", or type
 // "p2p".
 std::string_view collective_of(std::string_view name, std::string_view type);
+
+// The problem of an entry, of the family that its operands ask for.
+OperatorConfig operator_of(const GemmEntry& entry);
 
 // One forward pass of the whole model (all pipeline stages, one tensor-parallel rank).
 struct Iteration {
