@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <stdexcept>
 
 #include "c_api/operator_struct.h"
@@ -120,6 +121,31 @@ pw::Prediction predict(const pw_predictor* predictor, const pw_workload* workloa
   return workload->plan.predict(predictor->operators, predictor->collectives, predictor->engine);
 }
 
+// What made the prediction, as far as the library knows it.
+void add_provenance(const pw_predictor& predictor, const pw_workload& workload,
+                    pw::Prediction& prediction) {
+  std::set<std::string> models;
+  const auto add = [&](const auto& entries) {
+    for (const auto& entry : entries) models.insert(predictor.operators.model_name(entry.config));
+  };
+  for (const pw::Iteration& iteration : workload.workload.iterations) {
+    add(iteration.gemms);
+    add(iteration.attention);
+    add(iteration.rmsnorm);
+    add(iteration.silu_mul);
+  }
+  prediction.provenance.emplace_back("tool", "libpw " PW_VERSION);
+  for (const auto& [name, model] : predictor.operators.models()) {
+    if (models.count(name) != 0) {
+      prediction.provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
+    }
+  }
+  if (workload.communicates) {
+    prediction.provenance.emplace_back("collectives",
+                                       predictor.collectives_file.filename().string());
+  }
+}
+
 }  // namespace
 
 const char* pw_version(void) { return PW_VERSION; }
@@ -220,8 +246,9 @@ pw_status pw_predict_workload_json(const pw_predictor* predictor, const pw_workl
                                    char** json) {
   return guarded([&] {
     require(json, "json");
-    const std::string text =
-        pw::prediction_json(predict(predictor, workload), pw::PredictionDetail::iterations);
+    pw::Prediction prediction = predict(predictor, workload);
+    add_provenance(*predictor, *workload, prediction);
+    const std::string text = pw::prediction_json(prediction, pw::PredictionDetail::iterations);
     auto copy = std::make_unique<char[]>(text.size() + 1);
     std::memcpy(copy.get(), text.c_str(), text.size() + 1);
     *json = copy.release();

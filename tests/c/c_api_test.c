@@ -89,6 +89,7 @@ static void workloads(const pw_predictor* predictor) {
   EXPECT(b.total_us < a.total_us);
   EXPECT(pw_predict_workload_json(predictor, four, &json) == PW_OK);
   EXPECT(strstr(json, "\"all_reduce\"") != NULL && strstr(json, "total_duration_ms") != NULL);
+  EXPECT(strstr(json, "gemm.pt sha256:") != NULL && strstr(json, "moe.pt") == NULL);
   pw_text_destroy(json);
   pw_workload_destroy(one);
   pw_workload_destroy(four);
