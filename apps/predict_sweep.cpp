@@ -105,7 +105,7 @@ std::vector<std::string> families_of(const Sweep& sweep) {
   std::vector<std::string> families = {
       std::string(GemmConfig::kName), std::string(AttentionConfig::kName),
       std::string(RmsNormConfig::kName), std::string(SiluMulConfig::kName)};
-  if (std::any_of(sweep.grid.models.begin(), sweep.grid.models.end(),
+  if (std::any_of(sweep.models.begin(), sweep.models.end(),
                   [](const ModelConfig& model) { return model.fp8; })) {
     families.emplace_back(Fp8GemmConfig::kName);
   }
