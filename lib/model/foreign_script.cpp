@@ -18,7 +18,7 @@ std::string forward_code(InputTransform transform) {
   const std::string input =
       transform == InputTransform::log1p ? "torch.log1p(features)" : "features";
   return "def forward(self, features):\n"
-         "    output = self.module(" +
+         "    output = self.module.forward(" +
          input +
          ").float()\n"
          "    if output.dim() == 2:\n"
