@@ -46,13 +46,6 @@ void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
   add_kernel_options(app, options);
 }
 
-Trace requests(const WorkloadArguments& arguments) {
-  if (arguments.trace) {
-    return select_batch(read_trace(*arguments.trace), arguments.batch, arguments.offset);
-  }
-  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
-}
-
 }  // namespace
 
 void add_kernel_options(CLI::App& app, WorkloadOptions& options) {
@@ -98,10 +91,20 @@ WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arg
   return handles;
 }
 
-Workload make_workload(const WorkloadArguments& arguments) {
-  const ModelConfig model = read_model_config(
+Trace asked_requests(const WorkloadArguments& arguments) {
+  if (arguments.trace) {
+    return select_batch(read_trace(*arguments.trace), arguments.batch, arguments.offset);
+  }
+  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
+}
+
+ModelConfig asked_model(const WorkloadArguments& arguments) {
+  return read_model_config(
       find_model_config(arguments.model, find_data_folder("config", arguments.config_folder)));
-  return generate_workload(model, requests(arguments), arguments.options);
+}
+
+Workload make_workload(const WorkloadArguments& arguments) {
+  return generate_workload(asked_model(arguments), asked_requests(arguments), arguments.options);
 }
 
 }  // namespace pw
