@@ -28,7 +28,8 @@ std::unique_ptr<ProfiledDevice> open_device(const DeviceArguments& arguments) {
 HardwareSpec hardware_of(const ProfiledDevice& device, const DeviceArguments& arguments) {
   const std::filesystem::path folder = find_data_folder("hardware", arguments.hardware_folder);
   const std::string& name = device.info().name;
-  if (const HardwareSpec* spec = HardwareCatalog::read(folder).find(name)) {
+  const HardwareCatalog catalog = HardwareCatalog::read(folder);
+  if (const HardwareSpec* spec = catalog.find(name)) {
     return *spec;
   }
   throw DataError("the folder " + folder.string() + " has no file of '" + name +
