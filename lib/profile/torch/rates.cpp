@@ -9,11 +9,11 @@ namespace pw {
 namespace {
 
 // The fastest of several measurements: a rate that the device sustains is what nothing disturbs.
-constexpr int kAttempts = 3;
+constexpr int kAttempts = 2;
 
 double fastest_us(TorchDevice& device, const std::function<void(std::int64_t)>& call) {
   SamplingOptions sampling;
-  sampling.round_us = 400e3;
+  sampling.round_us = 200e3;
   double best = 0;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Measurement measured =
