@@ -1,18 +1,15 @@
 #include "profile_operators.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <set>
-
-#include <unistd.h>
 
 #include "app.h"
 #include "io/files.h"
 #include "io/sha256.h"
 #include "profile_device.h"
+#include "progress_line.h"
 #include "pw/data_paths.h"
 #include "stop_request.h"
 
@@ -30,32 +27,13 @@ struct Arguments {
   ProfileOptions options;
 };
 
-// One line that is written over and over on a terminal, else a line every few seconds.
-class ProgressLine {
- public:
-  void show(const ProfileProgress& progress) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_ && progress.done < progress.total) {
-      return;
-    }
-    next_ = now + (on_terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(5));
-    const auto seconds = static_cast<long long>(progress.seconds_left + 0.5);
-    char left[48];
-    std::snprintf(left, sizeof left, "%lld:%02lld left", seconds / 60, seconds % 60);
-    std::cerr << (on_terminal_ ? "\r\x1b[K" : "") << progress.done << " of " << progress.total
-              << ", about " << left << ", " << progress.last << (on_terminal_ ? "" : "\n")
-              << std::flush;
+// A line every now and then, and the last one.
+void show(const ProfileProgress& progress, ProgressLine& line) {
+  if (line.is_due() || progress.done == progress.total) {
+    line.print(std::to_string(progress.done) + " of " + std::to_string(progress.total) +
+               ", about " + minutes(progress.seconds_left) + " left, " + progress.last);
   }
-  void finish() const {
-    if (on_terminal_) {
-      std::cerr << '\n';
-    }
-  }
-
- private:
-  const bool on_terminal_ = isatty(STDERR_FILENO) == 1;
-  std::chrono::steady_clock::time_point next_{};
-};
+}
 
 // Without --operator everything that this device has a kernel for.
 void leave_out_refused(ProfilePlan& plan, const ProfiledDevice& device) {
@@ -113,12 +91,12 @@ int run(Arguments arguments) {
   }
   std::cerr << device->info().name << ", " << device->library() << ", " << plan.size()
             << " problems, operands " << arguments.operands << '\n';
-  ProgressLine progress;
+  ProgressLine line(std::cerr);
   const StopRequest stop_request;
   const ProfileOutcome outcome = run_profile(
-      plan, *device, hardware, options, [&](const ProfileProgress& p) { progress.show(p); },
-      StopRequest::is_made);
-  progress.finish();
+      plan, *device, hardware, options,
+      [&](const ProfileProgress& progress) { show(progress, line); }, StopRequest::is_made);
+  line.finish();
   report(outcome, options);
   return outcome.stopped ? kStopped : kDone;
 }

@@ -85,6 +85,19 @@ TEST_F(PwProfileTest, MeasuresAPlanForTraining) {
   EXPECT_THAT(resumed.errors, HasSubstr("measured 0 problems, 3 were there"));
 }
 
+TEST_F(PwProfileTest, StopsInOrderOnCtrlC) {
+  const ProgramResult result =
+      run_program(folder_.path(), "timeout",
+                  {"--preserve-status", "-s", "INT", "4", PW_PROFILE_PROGRAM, "--preset", "quick",
+                   "--threads", "1", "--hardware-dir", hardware().string(), "--output", "rows"});
+  EXPECT_EQ(result.exit_code, 5) << result.errors;
+  const fs::path csv = folder_.path() / "rows" / "gemm.csv";
+  if (fs::exists(csv)) {  // a busy machine may not have come that far
+    EXPECT_THAT(result.errors, AllOf(HasSubstr("stopped on request"), HasSubstr("--resume")));
+    EXPECT_GT(CsvTable::read(csv).rows(), 0u);
+  }
+}
+
 TEST_F(PwProfileTest, ErrorsSayWhatToDo) {
   folder_.file("plan.json", kPlan);
   const auto error = [&](std::vector<std::string> arguments, int exit_code) {
