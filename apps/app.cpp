@@ -46,4 +46,13 @@ int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
   }
 }
 
+void refuse_main_options(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) {
+      throw CLI::ValidationError(option->get_name(),
+                                 "belongs after the subcommand, or to a command line without one");
+    }
+  }
+}
+
 }  // namespace pw

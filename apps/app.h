@@ -21,4 +21,8 @@ enum ExitCode {
 // code.
 int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
+// Of a program that works with and without subcommand: throws a usage error if options of the
+// program itself stand before a subcommand, where they would be lost.
+void refuse_main_options(const CLI::App& app);
+
 }  // namespace pw

@@ -140,16 +140,6 @@ int predict(const Arguments& arguments) {
   return kDone;
 }
 
-// Options before a subcommand would be lost.
-void refuse_main_options(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() > 0) {
-      throw CLI::ValidationError(option->get_name(),
-                                 "belongs after the subcommand, or to a command line without one");
-    }
-  }
-}
-
 }  // namespace
 
 void add_predict_workload(CLI::App& app, Action& action) {

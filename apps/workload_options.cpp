@@ -51,14 +51,6 @@ void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
   add_kernel_options(app, options);
 }
 
-Trace requests(const WorkloadArguments& arguments) {
-  if (arguments.trace) {
-    const BadRows bad_rows = arguments.skip_bad_rows ? BadRows::skip : BadRows::refuse;
-    return select_batch(read_trace(*arguments.trace, bad_rows), arguments.batch, arguments.offset);
-  }
-  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
-}
-
 }  // namespace
 
 void add_kernel_options(CLI::App& app, WorkloadOptions& options) {
@@ -104,10 +96,21 @@ WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arg
   return handles;
 }
 
-Workload make_workload(const WorkloadArguments& arguments) {
-  const ModelConfig model = read_model_config(
+Trace asked_requests(const WorkloadArguments& arguments) {
+  if (arguments.trace) {
+    const BadRows bad_rows = arguments.skip_bad_rows ? BadRows::skip : BadRows::refuse;
+    return select_batch(read_trace(*arguments.trace, bad_rows), arguments.batch, arguments.offset);
+  }
+  return uniform_trace(*arguments.batch, arguments.input_tokens, arguments.output_tokens);
+}
+
+ModelConfig asked_model(const WorkloadArguments& arguments) {
+  return read_model_config(
       find_model_config(arguments.model, find_data_folder("config", arguments.config_folder)));
-  return generate_workload(model, requests(arguments), arguments.options);
+}
+
+Workload make_workload(const WorkloadArguments& arguments) {
+  return generate_workload(asked_model(arguments), asked_requests(arguments), arguments.options);
 }
 
 }  // namespace pw

@@ -37,6 +37,8 @@ struct WorkloadOptionHandles {
 };
 WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arguments);
 
+Trace asked_requests(const WorkloadArguments& arguments);
+ModelConfig asked_model(const WorkloadArguments& arguments);
 Workload make_workload(const WorkloadArguments& arguments);
 
 }  // namespace pw

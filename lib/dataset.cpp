@@ -129,6 +129,7 @@ RowContext DatasetReader::context_of(const CsvTable& table) const {
   context.weight =
       options.weight_column.empty() ? CsvTable::npos : table.find_column(options.weight_column);
   context.efficiency = table.find_column("overall_perf");
+  context.kernel_source = table.find_column("kernel_source");
   for (const Feature& feature : *data_.family->features) {
     context.features.push_back(table.find_column(feature.name));
   }
@@ -174,6 +175,11 @@ void DatasetReader::append(const UsedRow& row, std::string_view group_text) {
   }
   data_.file.push_back(static_cast<std::uint32_t>(data_.files.size() - 1));
   data_.line.push_back(row.line);
+  std::vector<std::string>& sources = data_.kernel_sources;
+  if (!row.kernel_source.empty() &&
+      std::find(sources.begin(), sources.end(), row.kernel_source) == sources.end()) {
+    sources.emplace_back(row.kernel_source);
+  }
   if (!row.attention_layout.empty()) {
     layouts_.insert(row.attention_layout);
   }

@@ -141,6 +141,9 @@ void RowEvaluator::evaluate(const CsvRow& row, std::size_t number) {
   used.duration_us = read_duration_us(row, context_.duration, context_.duration_unit);
   used.weight = context_.weight == CsvTable::npos ? 1 : read_positive(row, context_.weight);
   used.hardware = find_hardware(row);
+  if (context_.kernel_source != CsvTable::npos) {
+    used.kernel_source = row.cell(context_.kernel_source);
+  }
   const OperatorConfig config = read_config(row);
   const auto place = [&] { return row.where(context_.family.problem_columns.front()); };
   const DatasetOptions& options = context_.options;

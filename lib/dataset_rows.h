@@ -21,6 +21,7 @@ struct RowContext {
   DurationUnit duration_unit = DurationUnit::us;
   std::size_t duration = CsvTable::npos, hardware = CsvTable::npos;
   std::size_t weight = CsvTable::npos, efficiency = CsvTable::npos;  // npos: not there
+  std::size_t kernel_source = CsvTable::npos;
   std::vector<std::size_t> features =
       {};  // columns of the family's pipeline features; npos: not there
   std::vector<std::size_t> group_by = {}, hold_out_by = {};
@@ -38,6 +39,7 @@ struct UsedRow {
   double peak_fraction;               // peak_check.h
   Place problem, hold_out_group;      // in group_text
   std::string_view attention_layout;  // "paged", "ragged" or, of other operators, ""
+  std::string_view kernel_source;     // "" where the file does not tell
 };
 
 // Rows of one file in their order, each evaluated independently of all others.

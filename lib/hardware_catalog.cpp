@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The keys of the published files, then ours. computeMajor, computeMinor, registerFileSize and
-// l1CacheSize describe the GPU for people: they are checked, and no formula reads them.
+// The keys of the published files, then ours. computeMajor, computeMinor, registerFileSize,
+// l1CacheSize and notes describe the GPU for people: they are checked, and no formula reads them.
 constexpr std::string_view kKnownKeys[] = {
     "name",
     "architecture",
@@ -42,6 +42,7 @@ constexpr std::string_view kKnownKeys[] = {
     "sustainedDramFraction",
     "interconnect",
     "interconnectBandwidth",
+    "notes",
 };
 
 double positive(const JsonFields& fields, std::string_view key) {
@@ -146,6 +147,16 @@ std::vector<std::string> read_aliases(const JsonFields& fields) {
   return aliases;
 }
 
+// For people, like the sizes above: where the numbers come from.
+void check_notes(const JsonFields& fields) {
+  if (!fields.has("notes")) return;
+  for (const Json& note : fields.array("notes")) {
+    if (!note.is_string()) {
+      throw DataError(fields.where("notes") + " holds " + note.dump() + ", expected texts");
+    }
+  }
+}
+
 struct HardwareFile {
   HardwareSpec spec;
   std::vector<std::string> aliases;
@@ -167,6 +178,7 @@ HardwareFile read_hardware_file(const fs::path& path) {
   read_rates(fields, spec);
   read_sizes(fields, spec);
   read_interconnect(fields, spec);
+  check_notes(fields);
   file.aliases = read_aliases(fields);
   return file;
 }

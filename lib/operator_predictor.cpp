@@ -29,8 +29,11 @@ std::optional<RangeViolation> worst_violation(const ModelRecord& record, const f
     const double high = network_input(record.kind, range.max);
     const double value = network_input(record.kind, features[i]);
     const double beyond = std::max(low - value, value - high);
-    // A feature that was constant in training has no width: any other value is far out.
-    const double distance = high > low ? beyond / (high - low) : (beyond > 1e-6 ? 1 : 0);
+    // A feature that was constant in training, up to rounding, has no width: any other value is far
+    // out.
+    const double rounding = 1e-6 * std::max({1.0, std::abs(low), std::abs(high)});
+    const double distance =
+        high - low > rounding ? beyond / (high - low) : (beyond > rounding ? 1 : 0);
     if (distance > kRangeMargin && (!worst || distance > worst->distance)) {
       worst = RangeViolation{record.features[i], features[i], bound, distance};
     }

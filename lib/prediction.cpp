@@ -96,6 +96,23 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
   }
 }
 
+// Models of kernels that pw-profile ran through LibTorch, which engines mostly replace by others.
+void note_profiled_kernels(const std::vector<OperatorConfig>& configs,
+                           const OperatorPredictor& predictor, Notes& notes) {
+  for (const OperatorConfig& config : configs) {
+    const auto found = predictor.models().find(predictor.model_name(config));
+    if (found == predictor.models().end()) {
+      continue;
+    }
+    for (const auto& [option, value] : found->second.model->record().training) {
+      if (option == "kernel_source" && value.find("LibTorch") != std::string::npos) {
+        notes.add(found->first + ": fitted on kernels of " + value +
+                  ", a serving engine may run others");
+      }
+    }
+  }
+}
+
 // A kernel that engines do not run on this GPU.
 void note_foreign_kernel(const Workload& workload, const HardwareSpec& hardware, Notes& notes) {
   for (const Iteration& iteration : workload.iterations) {
@@ -252,6 +269,7 @@ Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
   note_memory(result, notes);
   note_foreign_kernel(workload, hardware, notes);
   note_models(configs, predictor, notes);
+  note_profiled_kernels(configs, predictor, notes);
   note_violations(configs, predictions, notes);
   note_quantiles(configs, predictor, notes);
 

@@ -127,6 +127,9 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
   if (!train.options.weight_column.empty()) {
     record.training.emplace_back("weight_column", train.options.weight_column);
   }
+  if (!train.kernel_sources.empty()) {
+    record.training.emplace_back("kernel_source", comma_list(train.kernel_sources));
+  }
   append_data_notes(train, "", record.training);
   if (test) {
     for (const DataFile& file : test->files) {

@@ -77,6 +77,18 @@ TEST_F(PwTrainTest, G02SameBytesWhateverTheEnvironmentSaysAboutThreads) {
   }
 }
 
+TEST_F(PwTrainTest, RecordsWhoseKernelsWereMeasured) {
+  std::string csv = gemm_rows();
+  for (std::size_t at = 0; (at = csv.find(",own\n", at)) != std::string::npos;) {
+    csv.replace(at, 5, ",LibTorch 9 linear\n");
+  }
+  csv.replace(csv.find(",source"), 7, ",kernel_source");
+  EXPECT_EQ(train(csv).exit_code, 0);
+  EXPECT_THAT(
+      read_checkpoint_record(folder_.path() / "m.pt").training,
+      testing::Contains(std::pair<std::string, std::string>("kernel_source", "LibTorch 9 linear")));
+}
+
 TEST_F(PwTrainTest, PublishedRulesAreRecorded) {
   EXPECT_EQ(train(gemm_rows(), {"--published-rules", "--fa2-schedule", "faithful"}).exit_code, 0);
   const ModelRecord record = read_checkpoint_record(folder_.path() / "m.pt");

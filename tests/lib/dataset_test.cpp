@@ -74,6 +74,15 @@ TEST_F(DatasetTest, LargeFilesReadAsSmallOnes) {
   EXPECT_THAT(dropped.examples[1], HasSubstr("data.csv:201: "));
 }
 
+TEST_F(DatasetTest, TellsWhoseKernelsTheUsedRowsAre) {
+  const Dataset data = read(
+      "M,N,K,avg_duration,hardware,kernel_source\n"
+      "16,2048,2048,8,A100,b\n32,2048,2048,8,A100,\"a, c\"\n"
+      "64,2048,2048,8,A100,b\n64,2048,2048,8,A100,\n16,2048,2048,nan,A100,unused\n");
+  EXPECT_THAT(data.kernel_sources, ElementsAre("b", "a, c"));
+  EXPECT_TRUE(read(std::string(kHeader) + kA100Row).kernel_sources.empty());
+}
+
 TEST_F(DatasetTest, TargetIsIdealCyclesOverMeasuredCycles) {
   const Dataset data = read(std::string(kHeader) + kA100Row);
   ASSERT_EQ(data.rows(), 1u);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "io/csv_table.h"
+#include "io/json_file.h"
 #include "pw/data_paths.h"
+#include "pw/dataset.h"
 #include "pw/hardware_catalog.h"
 #include "pw/operators.h"
 #include "pw/trace.h"
@@ -34,6 +36,23 @@ TEST_P(OperatorExample, HasPossibleRows) {
 INSTANTIATE_TEST_SUITE_P(All, OperatorExample,
                          testing::Values("gemm", "gemm_fp8", "attn", "rmsnorm", "siluandmul",
                                          "moe"));
+
+// The rows that ship of a CPU are what pw-profile writes: read with their own hardware file, and
+// each with its description.
+TEST(CpuRows, AreReadAsTrainingData) {
+  const std::filesystem::path folder = find_data_folder("dataset", {}) / "cpu";
+  const HardwareCatalog catalog = HardwareCatalog::read(folder / "hardware");
+  for (const std::string family : {"gemm", "attn", "rmsnorm", "siluandmul"}) {
+    const Dataset data =
+        read_dataset({folder / "rows" / (family + ".csv")}, operator_family(family), catalog, {});
+    EXPECT_GE(data.rows(), 10) << family;
+    EXPECT_TRUE(data.dropped.empty()) << family << ": " << summary(data.dropped);
+    EXPECT_TRUE(data.notes.empty()) << family << ": " << data.notes.front();
+    const Json about = read_json(folder / "rows" / (family + ".json"));
+    EXPECT_EQ(about["rows"], data.rows());
+    EXPECT_EQ(about["conditions"]["hardware"], data.hardware_names.front());
+  }
+}
 
 TEST(TraceExample, HasEightLongPrompts) {
   const Trace trace =

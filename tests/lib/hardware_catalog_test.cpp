@@ -140,6 +140,12 @@ TEST(ReadHardware, RefusesImpossibleValues) {
   EXPECT_THAT(error_for(Json::array()), HasSubstr("expected an object"));
 }
 
+TEST(ReadHardware, NotesAreTexts) {
+  EXPECT_EQ(read(with("notes", Json::array({"from a data sheet"}))).num_sms, 10);
+  EXPECT_THAT(error_for(with("notes", Json::array({1}))), HasSubstr("notes holds 1, expected texts"));
+  EXPECT_THAT(error_for(with("notes", "a text")), HasSubstr("notes"));
+}
+
 TEST(ReadHardware, AnAmpereCapabilityNeedsNoArchitecture) {
   Json json = with("computeMajor", 8);
   json["computeMinor"] = 6;

@@ -139,6 +139,21 @@ TEST(OperatorPredictor, DoesNotFlagWhatIsHardlyOutOfRange) {
   EXPECT_FALSE(predictor.predict({kGemm}).front().violation.has_value());
 }
 
+// Features that are computed in several steps differ in their last bits where they mean the same.
+TEST(OperatorPredictor, AFeatureThatOnlyRoundingVariesIsConstant) {
+  const auto model = constant_model("gemm", 0.5f);
+  for (const double value : model_input(kGemm, test_ampere(), ModelKind::efficiency, {}).features) {
+    model->record().feature_ranges.push_back({value * (1 - 3e-9), value * (1 - 2e-9), value, 0});
+  }
+  const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
+  GemmConfig larger = kGemm;
+  larger.m *= 64;
+  const auto predictions = predictor.predict({kGemm, larger});
+  EXPECT_FALSE(predictions[0].violation.has_value());
+  ASSERT_TRUE(predictions[1].violation.has_value());
+  EXPECT_EQ(predictions[1].violation->distance, 1);
+}
+
 TEST(OperatorPredictor, TellsWhenTheGpuIsNotInTheTrainingData) {
   const auto model = constant_model("gemm", 0.5f);
   model->record().hardware_rows = {{"NVIDIA H800", 10}};

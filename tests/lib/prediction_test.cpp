@@ -13,6 +13,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 CollectiveCatalog linear_collectives() {
   CollectiveCurve curve;
@@ -96,6 +97,16 @@ TEST_F(PredictionTest, NotesKernelsThatEnginesDoNotRunOnTheGpu) {
   options.prefill_kernel = AttentionKernel::ck;
   EXPECT_THAT(predict(options).notes,
               Contains(HasSubstr("asks for ck_ragged in prefill, engines run fa2_ragged on")));
+}
+
+TEST_F(PredictionTest, NotesModelsOfKernelsThatWereProfiledThroughLibTorch) {
+  gemm_->record().training = {{"kernel_source", "LibTorch 9.9 linear (cuBLAS)"}};
+  attention_->record().training = {{"kernel_source", "flash_attention"}};
+  const Prediction p = predict({});
+  EXPECT_THAT(p.notes,
+              Contains("gemm: fitted on kernels of LibTorch 9.9 linear (cuBLAS), a serving "
+                       "engine may run others"));
+  EXPECT_THAT(p.notes, Not(Contains(HasSubstr("flash_attention"))));
 }
 
 TEST_F(PredictionTest, SaysWhenTheModelDoesNotFit) {

@@ -86,6 +86,7 @@ struct Dataset {
   std::vector<std::string> hardware_names;
   std::vector<DataFile> files;
   std::map<std::string, DroppedRows> dropped;  // by reason
+  std::vector<std::string> kernel_sources;     // distinct cells of a column kernel_source
   std::vector<std::string> notes;              // what is doubtful about the rows in use
 
   std::size_t rows() const { return duration_us.size(); }

@@ -1,0 +1,167 @@
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profile/torch_device.h"
+#include "profile/torch_transformer.h"
+#include "support/error_of.h"
+
+namespace pw {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+ProfiledDevice& cpu() {
+  static const std::unique_ptr<ProfiledDevice> device = open_torch_device("cpu", 1);
+  return *device;
+}
+
+AttentionConfig attention_of(std::vector<std::int64_t> q, std::vector<std::int64_t> kv) {
+  AttentionConfig config;
+  config.kernel = AttentionKernel::fa2;
+  config.q_lengths = std::move(q);
+  config.kv_lengths = std::move(kv);
+  config.query_heads = 4;
+  config.kv_heads = 2;
+  config.head_dim = 64;
+  return config;
+}
+
+TEST(TorchDevice, RunsEachOperatorOnColdAndHotOperands) {
+  const OperatorConfig configs[] = {GemmConfig{8, 64, 128}, attention_of({16, 16}, {16, 16}),
+                                    attention_of({1, 1, 1}, {40, 40, 40}), RmsNormConfig{9, 64},
+                                    SiluMulConfig{9, 128}};
+  for (const OperatorConfig& config : configs) {
+    for (const Operands operands : {Operands::cold, Operands::hot}) {
+      const auto kernel = cpu().prepare(config, operands);
+      EXPECT_GT(kernel->timed_calls_us(3), 0) << describe(config);
+      EXPECT_THAT(kernel->source(), testing::StartsWith("LibTorch "));
+      if (operands == Operands::hot) {
+        EXPECT_EQ(kernel->operand_sets(), 1);
+      } else {
+        EXPECT_GT(kernel->operand_sets(), 100);
+      }
+    }
+  }
+}
+
+// Together the operands of calls in turn are several times what the cache holds.
+TEST(TorchDevice, ColdOperandsExceedTheCache) {
+  const std::int64_t n = 1024;
+  const auto kernel = cpu().prepare(GemmConfig{1, n, n}, Operands::cold);
+  EXPECT_GE(static_cast<double>(kernel->operand_sets() * n * n * 4),
+            8.0 * static_cast<double>(cpu().info().cache_bytes));
+}
+
+// The work is really done: a product of 8 times the operations takes several times as long.
+TEST(TorchDevice, DurationsGrowWithTheWork) {
+  const auto time_of = [](std::int64_t width) {
+    const auto kernel = cpu().prepare(GemmConfig{width, width, width}, Operands::hot);
+    kernel->timed_calls_us(1);
+    double best = 1e12;
+    for (int i = 0; i < 5; ++i) {
+      best = std::min(best, kernel->timed_calls_us(1));
+    }
+    return best;
+  };
+  EXPECT_GT(time_of(512), 3 * time_of(256));
+}
+
+TEST(TorchDevice, WhatItCannotRunIsRefusedByName) {
+  EXPECT_EQ(cpu().refusal("gemm"), "");
+  EXPECT_THAT(cpu().refusal("moe"), AllOf(HasSubstr("LibTorch"), HasSubstr("'moe'")));
+  EXPECT_THAT(cpu().refusal("gemm_fp8"), HasSubstr("'gemm_fp8'"));
+  EXPECT_THAT(error_of([] {
+                cpu().prepare(attention_of({1, 1}, {8, 9}), Operands::hot);
+              }),
+              HasSubstr("requests of one length"));
+  EXPECT_THAT(error_of([] { cpu().prepare(attention_of({4}, {8}), Operands::hot); }),
+              HasSubstr("one query or as many as keys"));
+  EXPECT_THROW(cpu().prepare(GemmConfig{1 << 30, 1 << 12, 1 << 12}, Operands::hot), DoesNotFit);
+}
+
+ModelConfig tiny_model() {
+  ModelConfig model;
+  model.stem = "tiny";
+  model.architecture = "Qwen3ForCausalLM";  // with norms of queries and keys
+  model.hidden_size = 48;
+  model.num_attention_heads = 4;
+  model.num_key_value_heads = 2;
+  model.head_dim = 16;
+  model.intermediate_size = 80;
+  model.vocab_size = 100;
+  model.num_hidden_layers = 3;
+  return model;
+}
+
+// What the KV cache is for: a prompt at once and token by token, alone and in a batch, are the
+// same.
+TEST(Transformer, DecodingContinuesAPrefill) {
+  const std::vector<Request> requests{{9, 9}, {9, 9}, {5, 9}};
+  const auto model = Transformer::make(tiny_model(), requests, cpu());
+  const Transformer::Tokens prompts{
+      {3, 14, 15, 92, 65, 35}, {8, 97, 93, 23, 84, 62}, {6, 43, 38, 32}};
+  const std::vector<std::int64_t> at_once = model->forward(prompts);
+  const std::vector<float> expected = model->logits();
+  model->reset();
+  model->forward({{3, 14, 15}, {8, 97, 93}, {6, 43}});
+  // One query each from here on: another kernel path than the prefill's.
+  model->forward({{92}, {23}, {38}});
+  model->forward({{65}, {84}, {32}});
+  std::vector<float> stepwise = model->logits();
+  const auto vocabulary = static_cast<std::ptrdiff_t>(tiny_model().vocab_size);
+  // The third request is complete, the others lack a token.
+  EXPECT_THAT(
+      std::vector<float>(stepwise.begin() + 2 * vocabulary, stepwise.end()),
+      testing::Pointwise(testing::FloatNear(1e-4f),
+                         std::vector<float>(expected.begin() + 2 * vocabulary, expected.end())));
+  EXPECT_THAT(model->forward({{35}, {62}}), testing::ElementsAre(at_once[0], at_once[1]));
+  stepwise = model->logits();
+  EXPECT_THAT(stepwise, testing::Pointwise(testing::FloatNear(1e-4f),
+                                           std::vector<float>(expected.begin(),
+                                                              expected.begin() + 2 * vocabulary)));
+  EXPECT_GT(std::abs(expected[0] - expected[static_cast<std::size_t>(vocabulary)]), 1e-3)
+      << "requests differ";
+}
+
+TEST(Transformer, ABatchRunsUntilEachRequestHasItsTokens) {
+  const std::vector<Request> requests = in_leaving_order({{7, 1}, {5, 4}, {6, 4}, {9, 2}});
+  EXPECT_EQ(requests.front().input_tokens, 6);
+  EXPECT_EQ(requests.back().input_tokens, 7);
+  const auto model = Transformer::make(tiny_model(), requests, cpu());
+  const EndToEndRun run = run_end_to_end(*model, tiny_model(), requests);
+  EXPECT_EQ(run.decode_s.size(), 3u);
+  double sum = run.prefill_s;
+  for (const double step : run.decode_s) {
+    EXPECT_GT(step, 0);
+    sum += step;
+  }
+  EXPECT_NEAR(run.total_s, sum, 0.1 * run.total_s + 1e-3);
+}
+
+TEST(Transformer, WhatDoesNotFitIsRefusedWithTheBytes) {
+  ModelConfig model = tiny_model();
+  model.hidden_size = model.intermediate_size = 1 << 20;
+  const TransformerBytes bytes = transformer_bytes(model, {{9, 9}}, cpu());
+  EXPECT_GT(bytes.weights, 3 * 3 * 4 * (std::int64_t{1} << 40));
+  EXPECT_THAT(error_of([&] {
+                Transformer::make(model, {{9, 9}}, cpu());
+              }),
+              AllOf(HasSubstr("needs " + std::to_string(bytes.total()) + " bytes in float32"),
+                    HasSubstr("free")));
+}
+
+TEST(Rates, AreThoseOfAMachine) {
+  const SustainedRates rates = measure_rates(cpu());
+  EXPECT_GT(rates.matrix_ops_per_us, 1e2);  // 0.1 GFLOP/s
+  EXPECT_GT(rates.copy_bytes_per_us, 50);
+  EXPECT_GT(rates.read_bytes_per_us, 50);
+  EXPECT_GT(rates.cache_bytes_per_us, 50);
+  const HardwareSpec nominal = nominal_spec(cpu().info());
+  EXPECT_LT(rates.matrix_ops_per_us, nominal.tensor_bf16_ops_per_cycle_sm * nominal.sm_freq_mhz);
+}
+
+}  // namespace
+}  // namespace pw
