@@ -129,7 +129,7 @@ void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
       add_sizes(app, "--output-len", arguments.output_tokens, "Tokens that each request generates");
   input->needs(output)->needs(batch)->excludes(trace);
   output->needs(input);
-  add_engine_options(app, arguments.engine);
+  const EngineOptionHandles engine = add_engine_options(app, arguments.engine);
   add_kernel_options(app, arguments.options);
   app.add_option_function<std::string>(
          "--format",
@@ -157,6 +157,9 @@ void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
       ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments.predictor);
+  for (CLI::Option* option : {engine.engine, engine.without}) {
+    option->excludes("--published-rules");
+  }
 }
 
 void check_sweep_options(const CLI::App& app, const SweepArguments& arguments) {

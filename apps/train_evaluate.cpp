@@ -8,6 +8,7 @@
 
 #include "app.h"
 #include "config_file.h"
+#include "error_bands.h"
 #include "io/files.h"
 #include "metrics_json.h"
 #include "pw/checkpoint.h"
@@ -52,22 +53,21 @@ int evaluate_checkpoint(const EvaluateArguments& arguments) {
     print_coverage(std::cout, record, coverage);
     json["quantiles"] = record.quantiles;
     json["coverage"] = coverage_json(coverage);
+  } else if (const LabelledCoverage within = band_coverage(*model, data, "test"); !within.empty()) {
+    print_band_coverage(std::cout, within);
+    json["within_p10_p90"] = coverage_json(within);
   }
   write_result(arguments, json);
   return kDone;
 }
 
 // What the training rows lack of the unseen ones.
-std::string held_out(const EvaluateArguments& arguments) {
+std::string held_out(const EvaluateArguments& arguments, const Dataset& data) {
   if (arguments.leave_one_gpu_out) {
     return "GPU, one at a time";
   }
-  std::string columns;
-  for (const std::string& column : arguments.training.data.hold_out_by) {
-    columns += (columns.empty() ? "" : ",") + column;
-  }
-  const std::string what = columns.empty() ? "problems" : "groups of equal " + columns;
-  return arguments.folds || columns.empty()
+  const std::string what = arguments.has_groups() ? described_groups(data) : "problems";
+  return arguments.folds || !arguments.has_groups()
              ? what + ", in " + std::to_string(arguments.folds.value_or(kFolds)) + " folds"
              : what + ", one part of " + std::to_string(kFolds);
 }
@@ -97,16 +97,28 @@ int evaluate_training(const EvaluateArguments& arguments) {
   const std::vector<Fold> folds = plan_folds(arguments, data);
   TrainingProgress progress(std::cerr);
   const auto show = [&](const EpochReport& report) { progress.show(report); };
-  const LabelledMetrics metrics = recommended
-                                      ? cross_validate(data, folds, arguments.training.ratio, show)
-                                      : cross_validate(data, folds, arguments.training.mlp, show);
+  const CrossValidation result = recommended
+                                     ? cross_validate(data, folds, arguments.training.ratio, show)
+                                     : cross_validate(data, folds, arguments.training.mlp, show);
   progress.finish();
-  std::cout << "held out: " << held_out(arguments) << '\n';
-  print_metrics(std::cout, metrics);
-  write_result(arguments, {{"operator", std::string(data.family->name)},
-                           {"preset", arguments.training.preset},
-                           {"held_out", held_out(arguments)},
-                           {"metrics", metrics_json(metrics)}});
+  const std::string what = held_out(arguments, data);
+  const std::optional<HeldOutErrors> errors =
+      arguments.leave_one_gpu_out
+          ? new_gpu_errors(data, result.unseen, what)
+          : known_gpu_errors(data, result.unseen,
+                             arguments.has_groups() ? data.hold_out_group : data.problem,
+                             arguments.training.mlp.seed, what);
+  std::cout << "held out: " << what << '\n';
+  print_metrics(std::cout, result.metrics);
+  print_error_bands(std::cout, errors);
+  Json json = {{"operator", std::string(data.family->name)},
+               {"preset", arguments.training.preset},
+               {"held_out", what},
+               {"metrics", metrics_json(result.metrics)}};
+  if (errors) {
+    json["errors"] = held_out_errors_json(*errors);
+  }
+  write_result(arguments, json);
   return kDone;
 }
 

@@ -36,7 +36,7 @@ void print_stop(const MlpArguments& arguments, const TrainingRun& run) {
     std::cerr << "no checkpoint, because no fit is complete";
   } else {
     std::cerr << "the checkpoint has "
-              << (arguments.recommended() ? "the complete fit without the validation rows"
+              << (arguments.recommended() ? "a complete fit, whose record says what is missing"
                                           : "the best epoch so far");
   }
   if (arguments.control.save_state) {
@@ -52,6 +52,8 @@ int run(MlpArguments arguments) {
   const TrainingRun run = train(arguments, data);
   if (run.saved) {
     print_metrics(std::cout, run.record.metrics);
+    print_error_bands(std::cout, run.record.known_gpu_errors);
+    print_error_bands(std::cout, run.record.new_gpu_errors);
     std::cerr << "wrote " << arguments.output.string() << '\n';
     if (arguments.report) {
       write_training_report(*arguments.report, run, data.train, data.test ? &*data.test : nullptr,

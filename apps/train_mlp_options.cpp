@@ -25,6 +25,41 @@ void add_split_options(CLI::App& command, MlpArguments& options) {
       ->group("Training, preset recommended");
 }
 
+// Further fits that tell how far the model may be off.
+void add_band_options(CLI::App& command, MlpArguments& options) {
+  const std::string group = "Error bands, preset recommended";
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--hold-out-groups",
+          [&options](const std::vector<std::string>& columns) {
+            options.data.hold_out_by = columns;
+            options.of_recommended_preset = "--hold-out-groups";
+          },
+          "Take the p10-p90 of errors from fits without whole groups of rows with equal cells in "
+          "these columns; by default from the validation rows")
+      ->type_name("COLUMN,...")
+      ->delimiter(',')
+      ->group(group);
+  command
+      .add_option_function<std::int64_t>(
+          "--hold-out-folds",
+          [&options](std::int64_t folds) {
+            options.ratio.hold_out_folds = folds;
+            options.of_recommended_preset = "--hold-out-folds";
+          },
+          "Parts in which the groups are held out in turn (5)")
+      ->group(group);
+  command
+      .add_flag_function(
+          "--leave-one-gpu-out",
+          [&options](std::int64_t) {
+            options.ratio.leave_one_gpu_out = true;
+            options.of_recommended_preset = "--leave-one-gpu-out";
+          },
+          "Fit without each GPU too: the p10-p90 of errors on GPUs that the model does not know")
+      ->group(group);
+}
+
 std::string default_text(double value) {
   std::ostringstream text;
   text << value;
@@ -193,6 +228,7 @@ void add_mlp_options(CLI::App& command, MlpArguments& arguments) {
   add_fit_options(command, arguments);
   add_validation_options(command, arguments);
   add_split_options(command, arguments);
+  add_band_options(command, arguments);
   add_run_options(command, arguments, "metadata.json, loss_curve.csv and worst_cases_top100.csv");
 }
 

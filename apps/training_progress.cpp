@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <string>
@@ -15,6 +16,29 @@ std::string formatted(const char* format, Values... values) {
   char text[200];
   std::snprintf(text, sizeof text, format, values...);
   return text;
+}
+
+// One column of shares after each label.
+void print_shares(std::ostream& stream, const std::string& title,
+                  const std::vector<std::string>& columns, const LabelledCoverage& coverage) {
+  std::size_t width = 0;
+  for (const auto& [label, values] : coverage) {
+    width = std::max(width, label.size());
+  }
+  const std::string padding(width, ' ');
+  stream << title << '\n' << padding << "    rows";
+  for (const std::string& column : columns) {
+    stream << "  " << column;
+  }
+  stream << '\n';
+  for (const auto& [label, c] : coverage) {
+    stream << label << padding.substr(label.size())
+           << formatted("%8lld", static_cast<long long>(c.rows));
+    for (const double share : c.shares) {
+      stream << formatted("  %7.2f", 100 * share);
+    }
+    stream << '\n';
+  }
 }
 
 }  // namespace
@@ -75,23 +99,38 @@ void print_metrics(std::ostream& stream, const LabelledMetrics& metrics) {
 
 void print_coverage(std::ostream& stream, const ModelRecord& record,
                     const LabelledCoverage& coverage) {
+  std::vector<std::string> columns;
+  for (const double quantile : record.quantiles) {
+    columns.push_back(formatted("q %5.3g", quantile));
+  }
+  print_shares(stream, "share of rows at or below the predicted performance, %", columns, coverage);
+}
+
+void print_band_coverage(std::ostream& stream, const LabelledCoverage& coverage) {
+  print_shares(stream, "share of rows within the model's p10 to p90 of errors, %", {"p10-p90"},
+               coverage);
+}
+
+void print_error_bands(std::ostream& stream, const std::optional<HeldOutErrors>& errors) {
+  if (!errors) {
+    return;
+  }
+  std::vector<std::pair<std::string, ErrorBand>> lines{{"all", errors->all}};
+  lines.insert(lines.end(), errors->of_gpu.begin(), errors->of_gpu.end());
   std::size_t width = 0;
-  for (const auto& [label, values] : coverage) {
+  for (const auto& [label, band] : lines) {
     width = std::max(width, label.size());
   }
   const std::string padding(width, ' ');
-  stream << "share of rows at or below the predicted performance, %\n" << padding << "    rows";
-  for (const double quantile : record.quantiles) {
-    stream << formatted("  q %5.3g", quantile);
-  }
-  stream << '\n';
-  for (const auto& [label, c] : coverage) {
+  stream << "measured over predicted duration - 1, held out: " << errors->held_out << '\n'
+         << padding << "    rows |  p10 %   p50 %   p90 % | rows within p10-p90, %\n";
+  for (const auto& [label, band] : lines) {
     stream << label << padding.substr(label.size())
-           << formatted("%8lld", static_cast<long long>(c.rows));
-    for (const double share : c.shares) {
-      stream << formatted("  %7.2f", 100 * share);
-    }
-    stream << '\n';
+           << formatted("%8lld | %+6.2f %+7.2f %+7.2f |", static_cast<long long>(band.rows),
+                        100 * std::expm1(band.p10), 100 * std::expm1(band.p50),
+                        100 * std::expm1(band.p90))
+           << (band.coverage ? formatted(" %6.1f", 100 * *band.coverage) : std::string("      -"))
+           << '\n';
   }
 }
 

@@ -21,6 +21,12 @@ void print_metrics(std::ostream& stream, const LabelledMetrics& metrics);
 void print_coverage(std::ostream& stream, const ModelRecord& record,
                     const LabelledCoverage& coverage);
 
+// A table of held-out errors and the coverage of their bands, one line per GPU; nothing without.
+void print_error_bands(std::ostream& stream, const std::optional<HeldOutErrors>& errors);
+
+// Which share of the rows lies within a model's p10 to p90, one line per part.
+void print_band_coverage(std::ostream& stream, const LabelledCoverage& coverage);
+
 // "2026-11-30T06:47:01.123456", local time.
 std::string local_time_stamp();
 

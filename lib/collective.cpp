@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "pw/collective_errors.h"
 #include "pw/fields.h"
 
 namespace pw {
@@ -70,6 +71,7 @@ CollectiveEstimate from_data(const CollectiveModel& model, std::int64_t bytes,
   const std::int64_t measured = nearest_workers(model, workers);
   CollectiveEstimate result = at_measured(model, bytes, measured);
   if (measured == workers) {
+    result.errors = band_for_size(model.errors, bytes, /*extrapolated=*/!result.note.empty());
     return result;
   }
   std::string note = model.collective + " on " + std::to_string(workers) + " workers taken from " +
@@ -183,6 +185,7 @@ CollectiveEstimate CollectiveCatalog::all_reduce(const HardwareSpec& hardware, s
     if (own == nullptr) {
       add_note(result.note,
                "custom all_reduce of " + hardware.name + " taken from " + custom->hardware);
+      result.errors.reset();
     }
     if (hardware.interconnect == Interconnect::pcie && nccl != nullptr) {
       const CollectiveEstimate other = from_data(*nccl, bytes, workers);
@@ -197,6 +200,7 @@ CollectiveEstimate CollectiveCatalog::all_reduce(const HardwareSpec& hardware, s
     CollectiveEstimate result = from_data(*own, bytes, workers);
     add_note(result.note, "no measured NCCL all_reduce for " + hardware.name +
                               ": that of its engine is taken for all sizes");
+    result.errors.reset();
     return result;
   }
   return bandwidth_model(hardware, "all_reduce", bytes, workers);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "error_bands.h"
 #include "statistics.h"
 
 namespace pw {
@@ -62,6 +63,30 @@ std::vector<FoldOf> draw_folds(const std::vector<CollectiveSample>& samples, std
   return result;
 }
 
+// The coverage is that of each half of the errors, every other one, by the band of the other half.
+std::optional<ErrorBand> band_of(const std::vector<CollectiveError>& errors,
+                                 std::int64_t from_bytes, std::int64_t to_bytes) {
+  std::vector<double> halves[2];
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    if (errors[i].bytes >= from_bytes && errors[i].bytes < to_bytes) {
+      halves[i % 2].push_back(errors[i].log_error);
+    }
+  }
+  std::vector<double> all = halves[0];
+  all.insert(all.end(), halves[1].begin(), halves[1].end());
+  std::optional<ErrorBand> band = error_band(all);
+  const auto first = error_band(halves[0]), second = error_band(halves[1]);
+  if (first && second) {
+    const auto within = [](const std::vector<double>& values, const ErrorBand& other) {
+      return std::count_if(values.begin(), values.end(),
+                           [&](double error) { return error >= other.p10 && error <= other.p90; });
+    };
+    band->coverage = static_cast<double>(within(halves[0], *second) + within(halves[1], *first)) /
+                     static_cast<double>(all.size());
+  }
+  return band;
+}
+
 }  // namespace
 
 std::vector<CollectiveError> errors_of(const CollectiveModel& model,
@@ -70,8 +95,9 @@ std::vector<CollectiveError> errors_of(const CollectiveModel& model,
   errors.reserve(samples.size());
   for (const CollectiveSample& sample : samples) {
     const double predicted_us = evaluate(model, sample.bytes, sample.workers);
-    errors.push_back(
-        {sample.bytes, 100 * std::abs(predicted_us - sample.duration_us) / sample.duration_us});
+    errors.push_back({sample.bytes,
+                      100 * std::abs(predicted_us - sample.duration_us) / sample.duration_us,
+                      std::log(sample.duration_us / predicted_us)});
   }
   return errors;
 }
@@ -141,20 +167,31 @@ std::optional<PercentErrors> summarise(const std::vector<CollectiveError>& error
   return summarise(errors, 0, kAnySize);
 }
 
+std::optional<ErrorBand> band_for_size(const std::vector<NamedErrors>& table, std::int64_t bytes,
+                                       bool extrapolated) {
+  const auto* range = std::find_if(std::begin(kRanges) + 1, std::end(kRanges),
+                                   [&](const SizeRange& each) { return bytes < each.to_bytes; });
+  const std::string_view name = extrapolated ? kExtrapolated : range->name;
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const NamedErrors& each) { return each.name == name; });
+  return found == table.end() ? std::nullopt : found->band;
+}
+
 std::vector<NamedErrors> error_table(CollectiveKind kind,
                                      const std::vector<CollectiveSample>& samples) {
   const std::vector<CollectiveError> held_out = cross_validate(kind, samples, kFolds, kSeed);
   std::vector<NamedErrors> table;
-  const auto add = [&](std::string_view name, const std::optional<PercentErrors>& summary) {
-    if (summary) {
-      table.push_back({std::string(name), *summary});
+  const auto add = [&](std::string_view name, const std::vector<CollectiveError>& errors,
+                       std::int64_t from_bytes, std::int64_t to_bytes) {
+    if (const auto summary = summarise(errors, from_bytes, to_bytes)) {
+      table.push_back({std::string(name), *summary, band_of(errors, from_bytes, to_bytes)});
     }
   };
   for (const SizeRange& range : kRanges) {
-    add(range.name, summarise(held_out, range.from_bytes, range.to_bytes));
+    add(range.name, held_out, range.from_bytes, range.to_bytes);
   }
-  add(kExtrapolated,
-      summarise(extrapolation_errors(kind, samples, kFitBelowBytes, kTestAboveBytes)));
+  add(kExtrapolated, extrapolation_errors(kind, samples, kFitBelowBytes, kTestAboveBytes), 0,
+      kAnySize);
   return table;
 }
 

@@ -112,9 +112,17 @@ CollectiveForest read_forest(const JsonFields& model) {
 std::vector<NamedErrors> read_errors(const JsonFields& model) {
   std::vector<NamedErrors> errors;
   for_each_object(model, "errors", [&](const JsonFields& fields) {
-    errors.push_back({fields.text("of"),
+    NamedErrors named{fields.text("of"),
                       {integer_at_least(fields, "rows", 1), fields.number("mean_percent"),
-                       fields.number("median_percent")}});
+                       fields.number("median_percent")}};
+    if (fields.has("p10")) {
+      named.band = ErrorBand{named.summary.rows, fields.number("p10"), fields.number("p50"),
+                             fields.number("p90"), std::nullopt};
+      if (fields.has("coverage")) {
+        named.band->coverage = fields.number("coverage");
+      }
+    }
+    errors.push_back(std::move(named));
   });
   return errors;
 }
@@ -150,6 +158,14 @@ Json errors_json(const std::vector<NamedErrors>& errors) {
                     {"rows", each.summary.rows},
                     {"mean_percent", round_decimals(each.summary.mean_percent, 3)},
                     {"median_percent", round_decimals(each.summary.median_percent, 3)}});
+    if (each.band) {
+      list.back()["p10"] = round_decimals(each.band->p10, 5);
+      list.back()["p50"] = round_decimals(each.band->p50, 5);
+      list.back()["p90"] = round_decimals(each.band->p90, 5);
+      if (each.band->coverage) {
+        list.back()["coverage"] = round_decimals(*each.band->coverage, 4);
+      }
+    }
   }
   return list;
 }

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 std::shared_ptr<const OperatorModel> load_network(const CheckpointFile& checkpoint,
                                                   const fs::path& path, NetworkEngine engine) {
   const std::string file = path.string();
-  std::string purpose = "--runtime torch";
+  std::string purpose = "the engine 'torch'";
   if (checkpoint.foreign_transform) {
     if (engine == NetworkEngine::native) {
       throw DataError(file +

@@ -185,6 +185,48 @@ void parse_quantiles(const JsonFields& fields, const std::string& origin, ModelR
   }
 }
 
+// The JSON member of each kind of held-out errors.
+struct HeldOutField {
+  const char* name;
+  std::optional<HeldOutErrors> ModelRecord::*errors;
+};
+constexpr HeldOutField kHeldOutFields[] = {
+    {"known_gpu_errors", &ModelRecord::known_gpu_errors},
+    {"new_gpu_errors", &ModelRecord::new_gpu_errors},
+};
+
+ErrorBand parse_band(const JsonFields& fields) {
+  ErrorBand band{integer_at_least(fields, "rows", 1), fields.number("p10"), fields.number("p50"),
+                 fields.number("p90"), std::nullopt};
+  if (band.p10 > band.p50 || band.p50 > band.p90) {
+    throw DataError(fields.where("p50") + ": found p10 " + python_repr(band.p10) + ", p50 " +
+                    python_repr(band.p50) + ", p90 " + python_repr(band.p90) +
+                    ", expected numbers that rise");
+  }
+  if (fields.has("coverage")) {
+    band.coverage = fields.number("coverage");
+  }
+  return band;
+}
+
+void parse_held_out_errors(const JsonFields& fields, const std::string& origin,
+                           ModelRecord& record) {
+  for (const HeldOutField& field : kHeldOutFields) {
+    if (!fields.has(field.name)) {
+      continue;
+    }
+    const std::string where = origin + ": " + field.name;
+    const JsonFields errors(fields.object(field.name), where);
+    HeldOutErrors parsed{
+        errors.text("held_out"), parse_band(JsonFields(errors.object("all"), where + ".all")), {}};
+    for (const auto& [gpu, band] : errors.object("gpus").items()) {
+      parsed.of_gpu.emplace_back(gpu,
+                                 parse_band(JsonFields(band, where + ".gpus[\"" + gpu + "\"]")));
+    }
+    record.*field.errors = std::move(parsed);
+  }
+}
+
 const OperatorFamily& family_of(const ModelRecord& record, const std::string& origin) {
   try {
     return operator_family(record.operator_name);
@@ -221,6 +263,22 @@ Json coverage_json(const LabelledCoverage& coverage) {
   return json;
 }
 
+Json held_out_errors_json(const HeldOutErrors& errors) {
+  const auto band_json = [](const ErrorBand& band) {
+    Json json = {{"rows", band.rows}, {"p10", band.p10}, {"p50", band.p50}, {"p90", band.p90}};
+    if (band.coverage) {
+      json["coverage"] = *band.coverage;
+    }
+    return json;
+  };
+  Json json = {{"held_out", errors.held_out}, {"all", band_json(errors.all)}};
+  json["gpus"] = Json::object();
+  for (const auto& [gpu, band] : errors.of_gpu) {
+    json["gpus"][gpu] = band_json(band);
+  }
+  return json;
+}
+
 std::string record_json(const ModelRecord& record) {
   Json json = {{"format_version", ModelRecord::kFormatVersion},
                {"operator", record.operator_name},
@@ -251,6 +309,11 @@ std::string record_json(const ModelRecord& record) {
     json["output_quantile"] = *record.output_quantile;
     json["coverage"] = coverage_json(record.coverage);
   }
+  for (const HeldOutField& field : kHeldOutFields) {
+    if (const std::optional<HeldOutErrors>& errors = record.*field.errors) {
+      json[field.name] = held_out_errors_json(*errors);
+    }
+  }
   return to_json_text(json);
 }
 
@@ -279,6 +342,7 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
         label, parse_metrics(JsonFields(metrics, origin + ": metrics[\"" + label + "\"]")));
   }
   parse_quantiles(fields, origin, record);
+  parse_held_out_errors(fields, origin, record);
   return record;
 }
 

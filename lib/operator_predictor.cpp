@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "error_bands.h"
 #include "io/json_file.h"
 #include "pw/elementwise.h"
 
@@ -218,6 +219,10 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
       }
     }
   }
+  std::vector<std::optional<ErrorBand>> errors_of_gpu;
+  for (const OperatorPredictor& gpu : gpus) {
+    errors_of_gpu.push_back(band_for(record, gpu.hardware_.name));
+  }
   const std::vector<float> outputs = answer.model->evaluate(inputs);
   for (std::size_t row = 0; row < outputs.size(); ++row) {
     const std::size_t i = members[row / gpus.count];
@@ -230,6 +235,7 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
                       std::to_string(result.duration_us) + " us, expected a positive number");
     }
     result.fraction_of_reference = reference_us[row] / result.duration_us;
+    result.errors = errors_of_gpu[row % gpus.count];
     result.violation = worst_violation(record, inputs.data() + row * columns.size());
   }
 }

@@ -8,6 +8,7 @@
 
 #include "comma_list.h"
 #include "distinct_operators.h"
+#include "prediction_bands.h"
 
 namespace pw {
 namespace {
@@ -245,12 +246,20 @@ Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
   note_violations(configs, predictions, notes);
   note_quantiles(configs, predictor, notes);
 
+  std::vector<std::string> models;  // that answer for the configs; empty without one
+  for (const OperatorConfig& config : configs) {
+    models.push_back(predictor.model_name(config));
+  }
+  BandSum bands;
   for (std::size_t i = 0; i < workload.iterations.size(); ++i) {
     const Iteration& iteration = workload.iterations[i];
     IterationTime time{iteration.number, iteration.phase, {}, 0};
     for (const Operators::Summand& summand : operators_->iterations[i]) {
       time.operators.push_back(
           {summand.group, *summand.name, predictions[summand.distinct].duration_us, summand.count});
+      const std::string& model = models[summand.distinct];
+      bands.add(iteration.phase, model.empty() ? *summand.name : model,
+                predictions[summand.distinct].errors, time.operators.back().total_us());
     }
     for (const CommunicationEntry& entry : iteration.communication) {
       const CollectiveEstimate estimate =
@@ -259,11 +268,14 @@ Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
       notes.add(estimate.note);
       time.operators.push_back(
           {OperatorGroup::communication, entry.name, estimate.duration_us, entry.count});
+      bands.add(iteration.phase, entry.name, estimate.errors, time.operators.back().total_us());
     }
     if (engine) {
       for (const EngineOperator& extra : engine_operators(workload, iteration, hardware, *engine)) {
         time.operators.push_back(
             {OperatorGroup::engine, std::string(extra.name), extra.single_us, extra.count});
+        bands.add(iteration.phase, time.operators.back().name, std::nullopt,
+                  time.operators.back().total_us());
       }
     }
     for (const OperatorTime& operation : time.operators) {
@@ -279,6 +291,10 @@ Prediction WorkloadPlan::predict(const OperatorPredictor& predictor,
     result.output_tokens += static_cast<std::int64_t>(iteration.q_lengths.size());
     result.summary.add(time.phase, time.total_us);
     result.iterations.push_back(std::move(time));
+  }
+  if (!predictor.models().empty()) {
+    result.bands = bands.bands(result.summary.decode_steps);
+    notes.add(describe(*result.bands));
   }
   result.notes = notes.take();
   return result;

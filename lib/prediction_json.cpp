@@ -68,6 +68,32 @@ Json memory_json(const Prediction& p) {
   return memory;
 }
 
+Json band_json(const std::optional<TimeBand>& band) {
+  return band ? Json{{"p10", file_ms(band->p10_us)}, {"p90", file_ms(band->p90_us)}}
+              : Json(nullptr);
+}
+
+Json bands_json(const PredictionBands& bands) {
+  Json json{{"prefill_ms", band_json(bands.prefill)},
+            {"decode_avg_ms", band_json(bands.decode_step)},
+            {"total_ms", band_json(bands.total)},
+            {"sources", Json::array()}};
+  for (const BandPart& part : bands.parts) {
+    const auto total = [](const PhaseTimes& times) { return times.prefill + times.decode; };
+    const auto percent = [&](const PhaseTimes& times) {
+      return round_decimals(100 * (total(times) / total(part.predicted_us) - 1), 2);
+    };
+    json["sources"].push_back({{"name", part.source},
+                               {"total_ms", file_ms(total(part.predicted_us))},
+                               {"p10_percent", percent(part.p10_us)},
+                               {"p50_percent", percent(part.p50_us)},
+                               {"p90_percent", percent(part.p90_us)}});
+  }
+  json["without_errors"] = bands.without_errors;
+  json["without_errors_percent"] = round_decimals(100 * bands.total_share_without_errors, 2);
+  return json;
+}
+
 }  // namespace
 
 std::string prediction_json(const Prediction& p, PredictionDetail detail) {
@@ -88,6 +114,9 @@ std::string prediction_json(const Prediction& p, PredictionDetail detail) {
                      {"decode_total_duration_ms", file_ms(p.summary.decode_total_us)},
                      {"total_duration_ms", file_ms(p.summary.total_us)}};
   if (detail != PredictionDetail::published) {
+    if (p.bands) {
+      json["bands"] = bands_json(*p.bands);
+    }
     json["case"] = case_json(p);
     json["memory"] = memory_json(p);
     json["notes"] = p.notes;

@@ -46,24 +46,34 @@ std::string headline(const Prediction& p) {
                 grouped(static_cast<double>(p.output_tokens), 0).c_str());
 }
 
+// "   p10-p90 980.1 to 1 090.2 ms"
+std::string band_text(const std::optional<TimeBand>& band) {
+  return band ? "   p10-p90 " + grouped(to_ms(band->p10_us), 2) + " to " +
+                    grouped(to_ms(band->p90_us), 2) + " ms"
+              : "";
+}
+
 std::string phases(const Prediction& p) {
   const PredictionSummary& s = p.summary;
+  const PredictionBands bands = p.bands.value_or(PredictionBands{});
   std::string text;
   if (s.prefill_us > 0) {
-    text += format("  prefill       %12s ms   %s prompt tokens/s\n",
+    text += format("  prefill       %12s ms   %s prompt tokens/s%s\n",
                    grouped(to_ms(s.prefill_us), 2).c_str(),
-                   grouped(per_second(p.prompt_tokens, s.prefill_us), 0).c_str());
+                   grouped(per_second(p.prompt_tokens, s.prefill_us), 0).c_str(),
+                   band_text(bands.prefill).c_str());
   }
   if (s.decode_steps > 0) {
     const std::int64_t decoded = p.output_tokens - p.requests;
-    text += format("  decode step   %12s ms   mean of %lld steps, %s output tokens/s\n",
+    text += format("  decode step   %12s ms   mean of %lld steps, %s output tokens/s%s\n",
                    grouped(to_ms(s.decode_average_us), 2).c_str(),
                    static_cast<long long>(s.decode_steps),
-                   grouped(per_second(decoded, s.decode_total_us), 0).c_str());
+                   grouped(per_second(decoded, s.decode_total_us), 0).c_str(),
+                   band_text(bands.decode_step).c_str());
   }
-  text += format("  total         %12s ms   %s output tokens/s\n",
-                 grouped(to_ms(s.total_us), 2).c_str(),
-                 grouped(per_second(p.output_tokens, s.total_us), 0).c_str());
+  text += format(
+      "  total         %12s ms   %s output tokens/s%s\n", grouped(to_ms(s.total_us), 2).c_str(),
+      grouped(per_second(p.output_tokens, s.total_us), 0).c_str(), band_text(bands.total).c_str());
   return text;
 }
 

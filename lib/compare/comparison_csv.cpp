@@ -38,6 +38,8 @@ std::vector<std::string> header() {
   for_each("real_min_", "_ms");
   for_each("real_max_", "_ms");
   cells.insert(cells.end(), {"rule", "engine", "gpu_in_training", "case"});
+  for_each("p10_", "_ms");
+  for_each("p90_", "_ms");
   return cells;
 }
 
@@ -66,6 +68,11 @@ std::vector<std::string> cells_of(const ComparisonRow& row) {
   for_each([](const auto& m) { return shortest(m.max_ms, kMsDecimals); });
   const char* seen = !row.gpu_seen ? "" : *row.gpu_seen ? "yes" : "no";
   cells.insert(cells.end(), {row.rule, row.name.engine, seen, row.name.label});
+  const auto bound = [](const MetricComparison& m, double RangeMs::*end) {
+    return shortest(m.band ? std::optional(*m.band.*end) : std::nullopt, kMsDecimals);
+  };
+  for_each([&](const auto& m) { return bound(m, &RangeMs::p10); });
+  for_each([&](const auto& m) { return bound(m, &RangeMs::p90); });
   return cells;
 }
 
@@ -80,9 +87,9 @@ std::string comparison_csv(const Comparison& comparison, std::string_view method
 }
 
 std::string summary_csv(const std::vector<ErrorSummary>& summaries) {
-  std::string text =
-      line_of({"method", "engine", "scope", "group", "phase", "n", "n_excluded", "mean(%)",
-               "mean_low(%)", "mean_high(%)", "median(%)", "p90(%)", "max(%)", "bias(%)"});
+  std::string text = line_of({"method", "engine", "scope", "group", "phase", "n", "n_excluded",
+                              "mean(%)", "mean_low(%)", "mean_high(%)", "median(%)", "p90(%)",
+                              "max(%)", "bias(%)", "n_with_band", "n_within_band"});
   for (const ErrorSummary& s : summaries) {
     const auto number = [&](std::optional<double> value) {
       return shortest(s.n > 0 ? value : std::nullopt, kPercentDecimals);
@@ -90,7 +97,8 @@ std::string summary_csv(const std::vector<ErrorSummary>& summaries) {
     text += line_of({s.method, s.engine, s.scope, s.group, std::string(to_string(s.metric)),
                      std::to_string(s.n), std::to_string(s.excluded), number(s.mean),
                      number(s.mean_low), number(s.mean_high), number(s.median), number(s.p90),
-                     number(s.max), number(s.bias)});
+                     number(s.max), number(s.bias), std::to_string(s.banded),
+                     std::to_string(s.within_band)});
   }
   return text;
 }

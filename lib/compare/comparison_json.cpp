@@ -24,17 +24,24 @@ Json summary_json(const ErrorSummary& s) {
           {"median_percent", of_some(s.median)},
           {"p90_percent", of_some(s.p90)},
           {"max_percent", of_some(s.max)},
-          {"bias_percent", of_some(s.bias)}};
+          {"bias_percent", of_some(s.bias)},
+          {"n_with_band", s.banded},
+          {"n_within_band", s.within_band}};
 }
 
 Json metric_json(const MetricComparison& m) {
+  const auto bound = [&](double RangeMs::*end) {
+    return m.band ? Json(*m.band.*end) : Json(nullptr);
+  };
   return {{"predicted_ms", number(m.predicted_ms)},
           {"measured_ms", number(m.measured_ms)},
           {"signed_error_percent", number(m.signed_error())},
           {"n_usable", m.runs},
           {"rule", m.rule},
           {"measured_min_ms", number(m.min_ms)},
-          {"measured_max_ms", number(m.max_ms)}};
+          {"measured_max_ms", number(m.max_ms)},
+          {"p10_ms", bound(&RangeMs::p10)},
+          {"p90_ms", bound(&RangeMs::p90)}};
 }
 
 Json row_json(const ComparisonRow& row) {

@@ -108,6 +108,9 @@ std::string markdown_table(const TextTable& table, std::size_t left) {
 TextTable overall_table(const std::vector<ErrorSummary>& summaries) {
   TextTable table{{"method", "engine", "phase", "mean %", "95 % interval", "median %", "p90 %",
                    "max %", "bias %", "n", "n/a"}};
+  const bool banded = std::any_of(summaries.begin(), summaries.end(),
+                                  [](const ErrorSummary& s) { return s.banded > 0; });
+  if (banded) table.front().push_back("in p10-p90");
   for (const ErrorSummary& s : summaries) {
     if (s.scope != "all") continue;
     const auto number = [&](double value) {
@@ -116,6 +119,11 @@ TextTable overall_table(const std::vector<ErrorSummary>& summaries) {
     table.push_back({s.method, engine_title(s.engine), std::string(to_string(s.metric)),
                      number(s.mean), interval(s), number(s.median), number(s.p90), number(s.max),
                      number(s.bias), std::to_string(s.n), std::to_string(s.excluded)});
+    if (banded) {
+      table.back().push_back(s.banded == 0 ? kNotAvailable
+                                           : std::to_string(s.within_band) + " of " +
+                                                 std::to_string(s.banded));
+    }
   }
   return table;
 }

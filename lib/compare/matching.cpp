@@ -51,6 +51,7 @@ MetricComparison compare_metric(const PredictedCase& predicted, const MeasuredCa
   result.rule = rule_label(rule, measured.runs, metric);
   result.predicted_ms = predicted.ms[metric];
   result.measured_ms = chosen[metric];
+  result.band = predicted.bands[metric];
   for (const MeasuredRun& run : measured.runs) {
     if (const auto ms = run.ms[metric]) {
       result.min_ms = std::min(*ms, result.min_ms.value_or(*ms));
@@ -237,6 +238,11 @@ const MeasuredCase& partner_in_pair(const PredictedCase& predicted,
 std::optional<double> MetricComparison::signed_error() const {
   if (!predicted_ms || !measured_ms) return std::nullopt;
   return signed_error_percent(*predicted_ms, *measured_ms);
+}
+
+std::optional<bool> MetricComparison::within_band() const {
+  if (!band || !measured_ms) return std::nullopt;
+  return *measured_ms >= band->p10 && *measured_ms <= band->p90;
 }
 
 std::optional<double> ComparisonRow::mean_absolute_error() const {

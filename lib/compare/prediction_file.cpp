@@ -72,6 +72,22 @@ TimesMs read_times(const JsonFields& file, const Warn& warn) {
   return ms;
 }
 
+// The member `bands` of our JSON files.
+PerMetric<std::optional<RangeMs>> read_bands(const JsonFields& file) {
+  PerMetric<std::optional<RangeMs>> result;
+  if (!file.has("bands")) return result;
+  const JsonFields bands(file.object("bands"), file.where("bands"));
+  const auto read = [&](Metric metric, const char* key) {
+    if (!bands.has(key)) return;
+    const JsonFields band(bands.object(key), bands.where(key));
+    result[metric] = RangeMs{band.number("p10"), band.number("p90")};
+  };
+  read(Metric::prefill, "prefill_ms");
+  read(Metric::decode, "decode_avg_ms");
+  read(Metric::total, "total_ms");
+  return result;
+}
+
 // Whether a text of our JSON files has `part` in it.
 bool has_part(const Json& value, std::string_view part) {
   return value.is_string() && value.get_ref<const std::string&>().find(part) != std::string::npos;
@@ -217,6 +233,7 @@ PredictedCase read_prediction_file(const fs::path& path, const HardwareCatalog& 
   predicted.ms = read_times(file, warn);
   predicted.gpu_seen = read_gpu_seen(file);
   predicted.operators = read_operators(file);
+  predicted.bands = read_bands(file);
   return predicted;
 }
 

@@ -48,6 +48,10 @@ std::optional<ErrorSummary> summarise(const Group& group, Metric metric) {
   std::vector<double> absolute, relative;
   for (const ComparisonRow* row : group.rows) {
     if (!row->metrics[metric].covered) continue;
+    if (const auto within = row->metrics[metric].within_band()) {
+      ++summary.banded;
+      summary.within_band += *within ? 1 : 0;
+    }
     if (const auto error = row->metrics[metric].signed_error()) {
       relative.push_back(*error);
       absolute.push_back(std::fabs(*error));

@@ -4,6 +4,7 @@
 
 #include <torch/torch.h>
 
+#include "error_bands.h"
 #include "metrics.h"
 #include "model/ratio_training.h"
 #include "model/script_model.h"
@@ -18,11 +19,13 @@ namespace {
 // Predictions of all folds for one of their parts, in the order of the rows.
 class PartPredictions {
  public:
-  void add(const OperatorModel& model, const Dataset& data, const std::vector<std::int64_t>& rows) {
+  FitErrors add(const OperatorModel& model, const Dataset& data,
+                const std::vector<std::int64_t>& rows) {
     const std::vector<float> predicted = predicted_efficiency(model, data, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       efficiency_of_row_.emplace(rows[i], predicted[i]);
     }
+    return fit_errors(data, rows, predicted);
   }
   LabelledMetrics metrics(const Dataset& data, const std::string& label) const {
     std::vector<std::int64_t> rows;
@@ -40,22 +43,23 @@ class PartPredictions {
 
 struct FoldPredictions {
   PartPredictions seen, unseen;
+  std::vector<FitErrors> unseen_errors;
 
   void add(const OperatorModel& model, const Dataset& data, const Fold& fold) {
     seen.add(model, data, fold.seen);
-    unseen.add(model, data, fold.unseen);
+    unseen_errors.push_back(unseen.add(model, data, fold.unseen));
   }
-  LabelledMetrics metrics(const Dataset& data) const {
+  CrossValidation result(const Dataset& data) const {
     LabelledMetrics table = seen.metrics(data, "seen");
     const LabelledMetrics others = unseen.metrics(data, "unseen");
     table.insert(table.end(), others.begin(), others.end());
-    return table;
+    return {table, unseen_errors};
   }
 };
 
 }  // namespace
 
-LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& folds,
+CrossValidation cross_validate(const Dataset& data, const std::vector<Fold>& folds,
                                const MlpOptions& options, const ProgressCallback& progress) {
   check_options(options);
   set_torch_threads(options.threads);
@@ -80,10 +84,10 @@ LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& fol
     predictions.add(ScriptModel(to_torch_script(training.best_network()), record, "fold"), data,
                     fold);
   }
-  return predictions.metrics(data);
+  return predictions.result(data);
 }
 
-LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& folds,
+CrossValidation cross_validate(const Dataset& data, const std::vector<Fold>& folds,
                                const RatioOptions& options, const ProgressCallback& progress) {
   check_options(options);
   set_torch_threads(options.threads);
@@ -100,7 +104,7 @@ LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& fol
         ScriptModel(to_torch_script(training.members(i), training.scaling(i)), record, "fold"),
         data, folds[i]);
   }
-  return predictions.metrics(data);
+  return predictions.result(data);
 }
 
 }  // namespace pw

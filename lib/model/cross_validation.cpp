@@ -5,7 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "comma_list.h"
 #include "model/split.h"
+
 namespace pw {
 
 std::vector<Fold> group_folds(const std::vector<std::uint64_t>& group_of_row, std::int64_t folds,
@@ -51,6 +53,10 @@ std::vector<Fold> gpu_folds(const Dataset& data) {
     }
   }
   return folds;
+}
+
+std::string described_groups(const Dataset& data) {
+  return "groups of equal " + comma_list(data.options.hold_out_by);
 }
 
 void keep_seen_rows(const Dataset& data, double fraction, std::int64_t seed,

@@ -215,8 +215,12 @@ torch::Tensor network_inputs(const RatioPart& part, const RatioScaling& scaling)
 
 EnsembleTraining::EnsembleTraining(const Dataset& data,
                                    const std::vector<std::vector<std::int64_t>>& rows_of_fits,
-                                   const RatioOptions& options, std::vector<double> levels)
-    : options_(options), levels_(std::move(levels)), device_(torch_device(options.device)) {
+                                   const RatioOptions& options, std::vector<double> levels,
+                                   std::size_t ensembles)
+    : options_(options),
+      levels_(std::move(levels)),
+      ensembles_(ensembles),
+      device_(torch_device(options.device)) {
   for (const std::vector<std::int64_t>& rows : rows_of_fits) {
     Fit fit{make_ratio_part(data, rows), {}, {}};
     fit.scaling = scaling_of(fit.part, kClipShare);
@@ -232,15 +236,32 @@ EnsembleTraining::EnsembleTraining(const Dataset& data,
 
 EnsembleTraining::~EnsembleTraining() = default;
 
+std::int64_t EnsembleTraining::members_of(std::size_t fit) const {
+  return fit < ensembles_ ? options_.members : 1;
+}
+
+std::size_t EnsembleTraining::first_member(std::size_t fit) const {
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < fit; ++i) {
+    before += members_of(i);
+  }
+  return static_cast<std::size_t>(before);
+}
+
 std::size_t EnsembleTraining::complete_fits() const {
-  return finished_.size() / static_cast<std::size_t>(options_.members);
+  std::size_t complete = 0;
+  while (complete < fits_.size() && finished_.size() >= first_member(complete + 1)) {
+    ++complete;
+  }
+  return complete;
 }
 
 bool EnsembleTraining::finished() const { return complete_fits() == fits_.size(); }
 
 void EnsembleTraining::start_member() {
-  const Fit& fit = fits_[complete_fits()];
-  const auto member = static_cast<std::int64_t>(finished_.size()) % options_.members;
+  const std::size_t number = complete_fits();
+  const Fit& fit = fits_[number];
+  const auto member = static_cast<std::int64_t>(finished_.size() - first_member(number));
   member_ = std::make_unique<MemberTraining>(fit.inputs, fit.part, levels_, options_, member);
 }
 
@@ -249,7 +270,7 @@ EpochReport EnsembleTraining::next_epoch() {
     start_member();
   }
   EpochReport report = member_->next_epoch();
-  report.epochs = options_.epochs * options_.members * static_cast<std::int64_t>(fits_.size());
+  report.epochs = options_.epochs * static_cast<std::int64_t>(first_member(fits_.size()));
   if (member_->finished()) {
     finished_.push_back(member_->net());
     finished_.back()->to(torch::kCPU);
@@ -281,8 +302,8 @@ void EnsembleTraining::load(const TrainingState& state) {
 }
 
 std::vector<RatioNet> EnsembleTraining::members(std::size_t fit) const {
-  const auto begin = finished_.begin() + static_cast<std::ptrdiff_t>(fit) * options_.members;
-  return {begin, begin + options_.members};
+  const auto begin = finished_.begin() + static_cast<std::ptrdiff_t>(first_member(fit));
+  return {begin, begin + members_of(fit)};
 }
 
 RatioNet EnsembleTraining::new_net() const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -46,8 +47,10 @@ class EnsembleTraining : public EpochTraining {
  public:
   // `levels`: the quantiles of ln(duration / bound) that the outputs are to be, falling; the
   // median, whose loss is the absolute error, by default. `options` must outlive the training.
+  // Of the fits, those after the first `ensembles` have one member.
   EnsembleTraining(const Dataset& data, const std::vector<std::vector<std::int64_t>>& rows_of_fits,
-                   const RatioOptions& options, std::vector<double> levels = {0.5});
+                   const RatioOptions& options, std::vector<double> levels = {0.5},
+                   std::size_t ensembles = std::numeric_limits<std::size_t>::max());
   ~EnsembleTraining() override;
 
   bool finished() const override;
@@ -68,11 +71,14 @@ class EnsembleTraining : public EpochTraining {
     torch::Tensor inputs;  // standardised, on the device
   };
 
+  std::int64_t members_of(std::size_t fit) const;
+  std::size_t first_member(std::size_t fit) const;  // place in finished_; of all fits: their number
   void start_member();
   RatioNet new_net() const;
 
   const RatioOptions& options_;
   std::vector<double> levels_;
+  std::size_t ensembles_;
   torch::Device device_;
   std::vector<Fit> fits_;
   std::vector<RatioNet> finished_;  // on the CPU, of all fits in order

@@ -74,7 +74,7 @@ TrainingRun run_mlp_training(const Dataset& train, const Dataset* test, const Ml
   run.network = {network.hidden_widths(), 1, options.dropout, parameters_of(network)};
   const torch::jit::Module script = to_torch_script(network);
   const ScriptModel model(script, run.record, output.string());
-  predict_validation(model, train, run);
+  predict_validation(model, train, options.seed, run);
   predict_test(model, test, run);
   write_file_atomic(output, checkpoint_bytes(script, run.record));
   return run;

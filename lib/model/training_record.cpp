@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "comma_list.h"
+#include "error_bands.h"
 #include "io/json_file.h"
 #include "metrics.h"
 
@@ -142,11 +143,15 @@ void append(const NamedValues& values, NamedValues& to) {
   to.insert(to.end(), values.begin(), values.end());
 }
 
-void predict_validation(const OperatorModel& model, const Dataset& train, TrainingRun& run) {
+void predict_validation(const OperatorModel& model, const Dataset& train, std::int64_t seed,
+                        TrainingRun& run) {
   run.validation_predictions = predicted_efficiency(model, train, run.validation_rows);
   const LabelledMetrics metrics =
       metrics_of_rows(train, run.validation_rows, run.validation_predictions, "validation");
   run.record.metrics.insert(run.record.metrics.end(), metrics.begin(), metrics.end());
+  run.record.known_gpu_errors =
+      known_gpu_errors(train, {fit_errors(train, run.validation_rows, run.validation_predictions)},
+                       train.problem, seed, "validation rows");
 }
 
 void predict_test(const OperatorModel& model, const Dataset* test, TrainingRun& run) {

@@ -33,8 +33,10 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
 void append(const NamedValues& values, NamedValues& to);
 
 // Predict the run's validation rows, or the test data where there is any, and append the metrics to
-// its record.
-void predict_validation(const OperatorModel& model, const Dataset& train, TrainingRun& run);
+// its record; the validation rows give the record's known_gpu_errors too, whose
+// coverage halves them with `seed`.
+void predict_validation(const OperatorModel& model, const Dataset& train, std::int64_t seed,
+                        TrainingRun& run);
 void predict_test(const OperatorModel& model, const Dataset* test, TrainingRun& run);
 
 }  // namespace pw

@@ -13,6 +13,7 @@
 #include <cblas.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "pw.h"
@@ -184,7 +185,8 @@ void generate(benchmark::State& state) {
 
 // ---- Processes ----
 
-void run(const std::vector<std::string>& command) {
+// Returns the CPU time of the process in seconds.
+double run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -197,14 +199,24 @@ void run(const std::vector<std::string>& command) {
   pid_t child = 0;
   int status = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (status != 0 || waitpid(child, &status, 0) != child || status != 0) {
+  rusage usage{};
+  if (status != 0 || wait4(child, &status, 0, &usage) != child || status != 0) {
     throw std::runtime_error(command[0] + " failed");
   }
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-void process(benchmark::State& state, std::vector<std::string> command) {
+void process(benchmark::State& state, const std::vector<std::string>& command) {
   if (!fs::exists(command.front())) return state.SkipWithError("not built");
   for (auto _ : state) run(command);
+}
+
+void process_cpu(benchmark::State& state, const std::vector<std::string>& command) {
+  if (!fs::exists(command.front())) return state.SkipWithError("not built");
+  for (auto _ : state) state.SetIterationTime(run(command));
 }
 
 std::vector<std::string> predict_command(const std::vector<std::string>& more) {
@@ -240,18 +252,20 @@ int main(int argc, char** argv) {
   benchmark::RegisterBenchmark("read_workload/vllm_arxiv16", read_and_predict, kVllmArxiv16,
                                "H800");
   benchmark::RegisterBenchmark("generate_workload", generate)->Arg(8)->Arg(64);
-  const auto add_process = [](const char* name, const std::vector<std::string>& command) {
-    benchmark::RegisterBenchmark(name, process, command)
+  const auto add_process = [](const std::string& name, const std::vector<std::string>& command) {
+    benchmark::RegisterBenchmark(("process/" + name).c_str(), process, command)
         ->UseRealTime()
         ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("process_cpu/" + name).c_str(), process_cpu, command)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
   };
-  add_process("process/predict", predict_command({"--hardware", "A100"}));
-  add_process("process/predict_all_gpus",
+  add_process("predict", predict_command({"--hardware", "A100"}));
+  add_process("predict_all_gpus",
               predict_command({"--hardware", "all", "--summary", "--output", "bench_results/"}));
-  add_process("process/predict_torch",
-              predict_command({"--hardware", "A100", "--runtime", "torch"}));
-  add_process("process/help", {PW_PREDICT_PROGRAM, "--help"});
-  add_process("process/link_libtorch", {PW_LINK_LIBTORCH_PROGRAM});
+  add_process("predict_torch", predict_command({"--hardware", "A100", "--runtime", "torch"}));
+  add_process("help", {PW_PREDICT_PROGRAM, "--help"});
+  add_process("link_libtorch", {PW_LINK_LIBTORCH_PROGRAM});
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

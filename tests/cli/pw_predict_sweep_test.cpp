@@ -247,6 +247,8 @@ TEST_F(PwPredictSweepTest, RefusesWrongUsageAndBadDataInOneSentence) {
       {with({"--trace", "chat.csv", "--format", "xml"}), 2, "xml"},
       {with({"--trace", "chat.csv", "--threads", "0"}), 2, "--threads"},
       {with({"--trace", "chat.csv", "--resume"}), 2, "--output"},
+      {with({"--trace", "chat.csv", "--engine", "vllm", "--published-rules"}), 2,
+       "--published-rules"},
       {{"--hardware", "H100", "sweep", "--models", "Llama-3-8B", "--hardware", "H100", "--trace",
         "chat.csv"},
        2,

@@ -94,16 +94,18 @@ TEST_F(PwTrainEvaluateTest, TellsSeenFromUnseen) {
   const ProgramResult gpus = evaluate({"--leave-one-gpu-out", "--output", "e.json"});
   EXPECT_EQ(gpus.exit_code, 0) << gpus.errors;
   EXPECT_THAT(gpus.output, AllOf(HasSubstr("held out: GPU"), HasSubstr("\nseen: NVIDIA H100"),
-                                 HasSubstr("\nunseen: NVIDIA A100-SXM4-80GB")));
+                                 HasSubstr("\nunseen: NVIDIA A100-SXM4-80GB"),
+                                 HasSubstr("rows within p10-p90")));
   const Json first = read_json(path("e.json"));
   EXPECT_EQ(first.at("metrics").at("unseen").at("rows"), 160);
+  EXPECT_EQ(first.at("errors").at("all").at("rows"), 160);
   EXPECT_GT(first.at("metrics").at("unseen").at("duration_mean_relative_error"), 0);
   evaluate({"--leave-one-gpu-out", "--output", "e.json"});
   EXPECT_EQ(read_json(path("e.json")), first);
 
   const ProgramResult groups = evaluate({"--hold-out-groups", "N,K", "--output", "e.json"});
   EXPECT_THAT(groups.output,
-              AllOf(HasSubstr("groups of equal N,K, one part of 5"), HasSubstr("\nseen ")));
+              AllOf(HasSubstr("groups of equal N, K, one part of 5"), HasSubstr("\nseen ")));
   EXPECT_LT(read_json(path("e.json")).at("metrics").at("unseen").at("rows"), 80);
   const ProgramResult folds = evaluate({"--folds", "3", "--output", "e.json"});
   EXPECT_THAT(folds.output,

@@ -45,7 +45,8 @@ std::vector<CollectiveModel> models() {
        "made up",
        "def"},
   };
-  all[2].errors = {{"all", {70, 1.25, 0.5}}, {"extrapolated", {7, 12, 11.125}}};
+  all[2].errors = {{"all", {70, 1.25, 0.5}, ErrorBand{70, -0.01, 0.002, 0.03, 0.75}},
+                   {"extrapolated", {7, 12, 11.125}}};
   return all;
 }
 
@@ -64,6 +65,9 @@ TEST_F(CollectiveFiles, JsonGivesBackTheModelsSorted) {
   EXPECT_THAT(first.curves.at(4).duration_us, ElementsAre(20, 300));
   EXPECT_EQ(first.curves.at(4).rows, 40);
   ASSERT_EQ(first.errors.size(), 2U);
+  EXPECT_EQ(first.errors[0].band->p90, 0.03);
+  EXPECT_EQ(first.errors[0].band->coverage, 0.75);
+  EXPECT_FALSE(first.errors[1].band) << "files from before bands were measured";
   EXPECT_EQ(first.errors[1].name, "extrapolated");
   EXPECT_EQ(first.errors[1].summary.rows, 7);
   EXPECT_EQ(first.errors[1].summary.mean_percent, 12);

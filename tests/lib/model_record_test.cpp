@@ -9,6 +9,7 @@
 namespace pw {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 ModelRecord sample() {
@@ -75,6 +76,26 @@ TEST(ModelRecord, HoldsTheQuantilesOfAQuantileModel) {
   EXPECT_THAT(error_with("output_quantile", 0.9), HasSubstr("expected one of the quantiles"));
   EXPECT_THAT(error_with("quantiles", {0.8}), HasSubstr("expected one for each of the 1"));
   EXPECT_THAT(error_with("quantiles", {"high"}), HasSubstr("expected numbers"));
+}
+
+TEST(ModelRecord, HoldsHeldOutErrors) {
+  EXPECT_FALSE(parse_record(record_json(sample()), "m.pt").known_gpu_errors);
+  ModelRecord record = sample();
+  record.new_gpu_errors =
+      HeldOutErrors{"GPU", {90, -0.5, 0.125, 0.75, 0.7}, {{"NVIDIA A40", {45, -1, 0, 1, {}}}}};
+  const std::string json = record_json(record);
+  const ModelRecord read = parse_record(json, "m.pt");
+  EXPECT_EQ(record_json(read), json);
+  EXPECT_FALSE(read.known_gpu_errors);
+  EXPECT_EQ(read.new_gpu_errors->held_out, "GPU");
+  EXPECT_EQ(read.new_gpu_errors->all.coverage, 0.7);
+  EXPECT_EQ(read.new_gpu_errors->of("NVIDIA A40").p90, 1);
+
+  Json changed = parse_json(json, "m.pt");
+  changed["new_gpu_errors"]["gpus"]["NVIDIA A40"]["p10"] = 2;
+  EXPECT_THAT(error_of([&] { parse_record(to_json_text(changed), "m.pt"); }),
+              AllOf(HasSubstr("m.pt: new_gpu_errors.gpus[\"NVIDIA A40\"]"),
+                    HasSubstr("expected numbers that rise")));
 }
 
 TEST(ModelRecord, KeepsUnknownRangesUnknown) {

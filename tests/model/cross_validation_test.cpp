@@ -110,7 +110,7 @@ TEST(CrossValidation, PredictsWithoutHavingSeenTheRows) {
   options.members = 1;
   options.hidden_widths = {16};
   const auto metrics = [&] {
-    return cross_validate(data, group_folds(data.problem, 2, 42), options, {});
+    return cross_validate(data, group_folds(data.problem, 2, 42), options, {}).metrics;
   };
   const LabelledMetrics table = metrics();
   ASSERT_EQ(table.size(), 3u);
@@ -131,8 +131,10 @@ TEST(CrossValidation, BothPresetsTellSeenFromUnseen) {
   options.epochs = 3;
   options.batch_size = 32;
   std::int64_t epochs = 0;
-  const LabelledMetrics table = cross_validate(
-      data, folds, options, [&](const EpochReport& report) { epochs = report.epochs; });
+  const LabelledMetrics table =
+      cross_validate(data, folds, options, [&](const EpochReport& report) {
+        epochs = report.epochs;
+      }).metrics;
   EXPECT_EQ(epochs, 6);
   ASSERT_EQ(table.size(), 6u);
   EXPECT_EQ(table[0].first, "seen");

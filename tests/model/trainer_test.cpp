@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "io/files.h"
+#include "metrics.h"
 #include "pw/checkpoint.h"
 #include "support/error_of.h"
 #include "support/synthetic_gemm.h"
@@ -195,6 +196,42 @@ TEST_F(TrainerTest, LogRatioFollowsTheHeavierOfContradictingRows) {
   }
   EXPECT_NEAR(bias[0], 0, 0.2);
   EXPECT_NEAR(bias[1], 1, 0.3);
+}
+
+// Fits without groups and GPUs tell errors and leave the model as it is.
+TEST_F(TrainerTest, TellsErrorsOfHeldOutGroupsAndGpus) {
+  Dataset data = synthetic_data(150, 0, ModelKind::log_ratio);
+  RatioOptions options;
+  options.epochs = 6;
+  options.members = 1;
+  options.batch_size = 32;
+  options.hidden_widths = {16};
+  const auto run = [&](const char* name) {
+    const ModelRecord record =
+        train_log_ratio(data, nullptr, options, folder_.path() / name, nullptr);
+    const std::vector<std::int64_t> rows{0, 1, 2, 3};
+    const auto model = load_checkpoint(folder_.path() / name);
+    return std::pair(record, predicted_efficiency(*model, data, rows));
+  };
+  const auto [plain, plain_outputs] = run("plain.pt");
+  EXPECT_EQ(plain.known_gpu_errors->held_out, "validation rows");
+  EXPECT_GT(plain.known_gpu_errors->all.coverage.value(), 0.5);
+  EXPECT_FALSE(plain.new_gpu_errors);
+
+  for (std::size_t row = 0; row < data.rows(); ++row) {
+    data.hold_out_group.push_back(data.problem[row] / 2 % 12);
+  }
+  data.options.hold_out_by = {"N", "K"};
+  options.hold_out_folds = 3;
+  options.leave_one_gpu_out = true;
+  const auto [record, outputs] = run("held_out.pt");
+  EXPECT_EQ(outputs, plain_outputs);
+  EXPECT_EQ(training_of(record).at("hold_out_folds"), "3");
+  EXPECT_EQ(record.known_gpu_errors->held_out, "groups of equal N, K, in 3 folds, one network each");
+  EXPECT_EQ(record.known_gpu_errors->all.rows, 300);
+  EXPECT_EQ(record.known_gpu_errors->of_gpu.size(), 2u);
+  EXPECT_EQ(record.new_gpu_errors->all.rows, 300);
+  EXPECT_TRUE(record.new_gpu_errors->all.coverage.has_value());
 }
 
 TEST_F(TrainerTest, AllowsALastBatchOfOneRow) {

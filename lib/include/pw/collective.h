@@ -10,6 +10,7 @@
 
 #include "pw/collective_forest.h"
 #include "pw/collective_sample.h"
+#include "pw/error_band.h"
 #include "pw/hardware_spec.h"
 
 namespace pw {
@@ -44,6 +45,7 @@ struct PercentErrors {
 struct NamedErrors {
   std::string name;  // which rows: "all", a range of sizes, "extrapolated"
   PercentErrors summary;
+  std::optional<ErrorBand> band = std::nullopt;  // of the same errors, if there are enough
 };
 
 // What answers for one collective on one GPU: curves by number of workers, or a forest.
@@ -75,6 +77,9 @@ double evaluate(const CollectiveModel& model, std::int64_t bytes, std::int64_t w
 struct CollectiveEstimate {
   double duration_us = 0;
   std::string note;
+  // Held-out errors of messages of this size, where the answer is from data of the GPU and number
+  // of workers themselves.
+  std::optional<ErrorBand> errors = std::nullopt;
 };
 
 // What is done about worker counts.

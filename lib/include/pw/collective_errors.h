@@ -12,6 +12,7 @@ namespace pw {
 struct CollectiveError {
   std::int64_t bytes = 0;
   double ape_percent = 0;  // 100 |predicted - measured| / measured duration
+  double log_error = 0;    // ln(measured / predicted duration)
 };
 
 // The samples must be of worker counts that the model has.
@@ -42,6 +43,9 @@ std::optional<PercentErrors> summarise(const std::vector<CollectiveError>& error
 // MB, tested above 400 MB. Names without rows are left out.
 std::vector<NamedErrors> error_table(CollectiveKind kind,
                                      const std::vector<CollectiveSample>& samples);
+// The band of a table for messages of this size; absent where the table has none for them.
+std::optional<ErrorBand> band_for_size(const std::vector<NamedErrors>& table, std::int64_t bytes,
+                                       bool extrapolated);
 // The names above in order.
 const std::vector<std::string>& error_table_names();
 

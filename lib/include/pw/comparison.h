@@ -30,6 +30,10 @@ struct PerMetric {
   const Value& operator[](Metric metric) const { return values[static_cast<std::size_t>(metric)]; }
 };
 using TimesMs = PerMetric<std::optional<double>>;
+// The p10 and p90 that a prediction gives; empty where it gives none.
+struct RangeMs {
+  double p10 = 0, p90 = 0;
+};
 
 // Called with one sentence for each thing that a reader of the result should know.
 using Warn = std::function<void(const std::string&)>;
@@ -66,6 +70,7 @@ struct PredictedCase {
   TimesMs ms;
   std::optional<bool> gpu_seen;          // in training; empty when the file does not tell
   std::vector<OperatorTotal> operators;  // in the file's order; empty when it has none
+  PerMetric<std::optional<RangeMs>> bands = {};
 };
 struct Method {
   std::string name;
@@ -118,7 +123,10 @@ struct MetricComparison {
   std::optional<double> min_ms, max_ms;  // over all runs
   std::size_t runs = 0;                  // with a usable value
   std::string rule = {};                 // "median of 1 (5 runs)": of the usable values
+  std::optional<RangeMs> band = {};      // of the prediction
 
+  // Whether the measured value lies between p10 and p90; empty unless all are known.
+  std::optional<bool> within_band() const;
   // (predicted - measured) / measured in %; empty unless both are known.
   std::optional<double> signed_error() const;
 };
@@ -170,6 +178,7 @@ struct ErrorSummary {
   double mean = 0, median = 0, p90 = 0, max = 0, bias = 0;
   // 95 % bootstrap interval of the mean (percentiles of 2000 resamples, fixed seed); from n = 2.
   std::optional<double> mean_low, mean_high;
+  std::size_t banded = 0, within_band = 0;  // cases with a p10-p90, and those measured within it
 };
 
 // For every method and engine: all cases, then by GPU, model, and seen or unseen GPU. vLLM's

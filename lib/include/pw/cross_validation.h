@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pw/dataset.h"
+#include "pw/error_band.h"
 #include "pw/model_record.h"
 #include "pw/trainer.h"
 
@@ -31,13 +32,21 @@ std::vector<Fold> gpu_folds(const Dataset& data);
 void keep_seen_rows(const Dataset& data, double fraction, std::int64_t seed,
                     std::vector<Fold>& folds);
 
+// "groups of equal N, K": what folds of Dataset::hold_out_group hold out.
+std::string described_groups(const Dataset& data);
+
+struct CrossValidation {
+  LabelledMetrics metrics;
+  std::vector<FitErrors> unseen;  // of each fold's model on its unseen rows
+};
+
 // Fits one model per fold to its training rows and tells how the models do on the rows that they
 // were not fitted on, those of all folds together: "seen", if there are such rows, and "unseen",
 // over all rows and per GPU. Models of kind efficiency take their validation rows out of the
 // training rows. (Defined in pw_torch.)
-LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& folds,
+CrossValidation cross_validate(const Dataset& data, const std::vector<Fold>& folds,
                                const MlpOptions& options, const ProgressCallback& progress);
-LabelledMetrics cross_validate(const Dataset& data, const std::vector<Fold>& folds,
+CrossValidation cross_validate(const Dataset& data, const std::vector<Fold>& folds,
                                const RatioOptions& options, const ProgressCallback& progress);
 
 }  // namespace pw

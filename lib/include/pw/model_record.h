@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "pw/error_band.h"
 #include "pw/model_input.h"
 #include "pw/operators.h"
 
@@ -72,6 +73,9 @@ struct ModelRecord {
   std::vector<double> quantiles;
   std::optional<double> output_quantile;
   LabelledCoverage coverage;
+  // How far models of the typical duration are off on unseen rows of a GPU that they know, and on a
+  // GPU that they do not; absent where no fit told it.
+  std::optional<HeldOutErrors> known_gpu_errors, new_gpu_errors;
 };
 
 std::string record_json(const ModelRecord& record);

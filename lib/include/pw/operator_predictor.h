@@ -50,6 +50,9 @@ struct OperatorPrediction {
   // fraction of the roofline for log_ratio models; absent for the analytic form.
   std::optional<double> fraction_of_reference;
   std::optional<RangeViolation> violation;  // the feature furthest out of range
+  // Held-out errors of the model that speak for this GPU; absent without a model and where its
+  // record has none.
+  std::optional<ErrorBand> errors;
 };
 
 // Where durations come from.

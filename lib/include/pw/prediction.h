@@ -48,6 +48,31 @@ struct PredictionSummary {
   void add(Phase phase, double iteration_us);
 };
 
+// What is counted in each phase, decode over all steps.
+struct PhaseTimes {
+  double prefill = 0, decode = 0;
+};
+
+// Times whose errors come from one source: a model ("gemm", "attn_paged") or a collective.
+struct BandPart {
+  std::string source;
+  PhaseTimes predicted_us;
+  PhaseTimes p10_us, p50_us, p90_us;  // as measured, by the source's held-out errors
+};
+
+// Where the middle 80 % of measured times are to be expected, by docs/method.md section 8. A band
+// is absent where more than a quarter of the phase's time has no held-out errors.
+struct TimeBand {
+  double p10_us = 0, p90_us = 0;
+};
+struct PredictionBands {
+  std::optional<TimeBand> prefill, decode_step, total;
+  std::vector<BandPart> parts;
+  std::vector<std::string> without_errors;  // operators that count as predicted
+  PhaseTimes share_without_errors;          // of the phase's time, 0 to 1
+  double total_share_without_errors = 0;
+};
+
 // How long a workload takes on one GPU (per rank, all pipeline stages one after the other).
 struct Prediction {
   HardwareSpec hardware;
@@ -62,6 +87,7 @@ struct Prediction {
   std::int64_t output_tokens = 0;  // of all requests, the first token of each included
   std::vector<IterationTime> iterations;
   PredictionSummary summary;
+  std::optional<PredictionBands> bands;  // absent for predictions without any model
   MemoryFootprint memory;
   std::vector<std::string> notes;
   std::string engine;  // the serving engine; empty when its share is not counted

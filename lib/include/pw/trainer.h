@@ -58,6 +58,11 @@ struct RatioOptions {
   Device device = Device::cpu;
   // After the validation rows have told the error, train once more on all rows and keep that.
   bool refit = true;
+  // Further fits that tell the errors of the record's bands: without each of so many parts of the
+  // groups of Dataset::hold_out_group, if the rows have them, and without each GPU. They have one
+  // network each, to save time; an ensemble errs somewhat less.
+  std::int64_t hold_out_folds = 5;
+  bool leave_one_gpu_out = false;
 };
 
 struct EpochReport {

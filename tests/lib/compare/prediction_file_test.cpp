@@ -50,6 +50,17 @@ TEST(PredictionFile, OurFilesTellItInTheirRecord) {
 }
 
 // The whole way from a prediction to what is read of its file.
+TEST(PredictionFile, BandsMayBeMissing) {
+  const TemporaryFolder folder;
+  const PredictedCase p = read(folder, "x.json", R"({
+    "summary": {"prefill_duration_ms": 1, "decode_avg_duration_ms": 2, "total_duration_ms": 3},
+    "bands": {"prefill_ms": {"p10": 0.5, "p90": 1.5}, "decode_avg_ms": null}})");
+  EXPECT_EQ(p.bands[Metric::prefill]->p10, 0.5);
+  EXPECT_EQ(p.bands[Metric::prefill]->p90, 1.5);
+  EXPECT_FALSE(p.bands[Metric::decode]);
+  EXPECT_FALSE(p.bands[Metric::total]);
+}
+
 TEST(PredictionFile, TellsWhetherTheModelsSawTheGpu) {
   const TemporaryFolder folder;
   const Workload workload = generate_workload(demo_model(), uniform_trace(3, 100, 4), {});

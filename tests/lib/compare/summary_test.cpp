@@ -59,6 +59,21 @@ TEST(Summary, GroupsAndCounts) {
   for (const ErrorSummary& s : summaries) EXPECT_EQ(s.metric, Metric::total);
 }
 
+TEST(Summary, CountsMeasurementsWithinTheBand) {
+  Comparison comparison;
+  comparison.methods = {"m"};
+  comparison.rows = {row("A100", 110, true), row("A100", 80, true), row("H20", 140, false)};
+  comparison.rows[0].metrics[Metric::total].band = RangeMs{90, 120};
+  comparison.rows[1].metrics[Metric::total].band = RangeMs{70, 99};
+  const auto summaries = summarise(comparison);
+  EXPECT_EQ(find(summaries, "all", "")->banded, 2u);
+  EXPECT_EQ(find(summaries, "all", "")->within_band, 1u);
+  EXPECT_EQ(find(summaries, "gpu", "H20")->banded, 0u);
+  EXPECT_NE(comparison_text(comparison, summaries).find("1 of 2"), std::string::npos);
+  for (ComparisonRow& each : comparison.rows) each.metrics[Metric::total].band.reset();
+  EXPECT_EQ(comparison_text(comparison, summarise(comparison)).find("p10-p90"), std::string::npos);
+}
+
 TEST(Summary, EnginesStandApart) {
   Comparison comparison;
   comparison.methods = {"m"};
