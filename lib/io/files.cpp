@@ -171,7 +171,9 @@ void require_writable(const std::filesystem::path& path) {
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) throw_cannot("write", path, EISDIR);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return;
-  std::filesystem::path folder = std::filesystem::weakly_canonical(path).parent_path();
+  // Absolute, or the way up would not end at the root.
+  std::filesystem::path folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path)).parent_path();
   while (!std::filesystem::exists(folder)) folder = folder.parent_path();
   const WriteAtWork at_work;
   const TemporaryFile probe(folder, path);

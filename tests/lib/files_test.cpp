@@ -142,6 +142,8 @@ TEST(RequireWritable, IsAboutTheNearestFolderThatExistsAndMakesNone) {
   require_writable(folder.path() / "new" / "folders" / "x.pt");
   require_writable(folder.file("old", "kept"));
   require_writable("/dev/null");
+  require_writable("no-such-file.pt");  // in the working folder
+  EXPECT_FALSE(std::filesystem::exists("no-such-file.pt"));
   EXPECT_EQ(entries(folder.path()), 1u);
   EXPECT_EQ(error_of([&] { require_writable(folder.path()); }),
             "cannot write " + folder.path().string() + ": Is a directory");

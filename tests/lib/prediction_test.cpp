@@ -128,7 +128,8 @@ TEST_F(PredictionTest, JsonHasThePublishedKeysFirstAndOursAfter) {
     keys.push_back(key);
   }
   EXPECT_THAT(keys, testing::ElementsAre("model", "hardware", "tp_size", "pp_size", "iterations",
-                                         "summary", "case", "memory", "notes", "provenance"));
+                                         "summary", "bands", "case", "memory", "notes",
+                                         "provenance"));
   const Json published = parse_json(prediction_json(p, PredictionDetail::published), "published");
   EXPECT_FALSE(published.contains("case"));
   const Json& first = published["iterations"][0];

@@ -79,7 +79,7 @@ TEST(ComparisonOutput, SummaryCsvHasNoNumberWithoutACase) {
   Comparison comparison = two_cases();
   comparison.rows.erase(comparison.rows.begin());
   const std::string text = summary_csv(summarise(comparison));
-  EXPECT_THAT(text, HasSubstr("m<1>,sglang,all,,decode,0,1,n/a,n/a,n/a,n/a,n/a,n/a,n/a\n"));
+  EXPECT_THAT(text, HasSubstr("m<1>,sglang,all,,decode,0,1,n/a,n/a,n/a,n/a,n/a,n/a,n/a,0,0\n"));
   EXPECT_THAT(text, HasSubstr("m<1>,sglang,gpu,RTX_6000_Ada,total,1,0,10.1235,n/a,n/a,10.1235"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
 }
