@@ -210,7 +210,7 @@ void check_arguments(const MlpArguments& arguments) {
     throw DataError("--output " + arguments.output.string() +
                     " is a folder, expected the file to write");
   }
-  require_writable(arguments.output);
+  if (!arguments.output.empty()) require_writable(arguments.output);  // empty: an evaluation
   if (arguments.control.save_state) require_writable(*arguments.control.save_state);
   const std::string& foreign =
       arguments.recommended() ? arguments.of_published_preset : arguments.of_recommended_preset;
