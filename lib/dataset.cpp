@@ -95,6 +95,7 @@ void DatasetReader::read(const fs::path& path) {
     add_dropped(data_.dropped, "wrong number of fields", {1, {place + ": " + bad.reason}});
   }
   above_peak_.clear();
+  data_.features.reserve(data_.features.size() + table.rows() * kept_features_.size());
   for (EvaluatedRows& rows :
        in_parts(table.rows(), kFewestRowsOfAThread, [&](std::size_t begin, std::size_t end) {
          return evaluate_rows(context, begin, end);

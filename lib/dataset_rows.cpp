@@ -1,7 +1,6 @@
 #include "dataset_rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <unordered_map>
@@ -30,11 +29,8 @@ void append_bytes(char tag, const Value& value, std::string& text) {
 // A group must not fall apart over how a value is written: "16" and "16.0" are one number, and
 // "[6,70]" and "[ 6, 70 ]" one list.
 void append_value_of(std::string_view cell, std::string& text) {
-  double number = 0;
-  const char* end = cell.data() + cell.size();
-  const auto [parsed_end, error] = std::from_chars(cell.data(), end, number);
-  if (error == std::errc() && parsed_end == end && std::isfinite(number)) {
-    append_bytes('n', number, text);
+  if (const auto number = parse_number(cell); number && std::isfinite(*number)) {
+    append_bytes('n', *number, text);
     return;
   }
   text += 't';
@@ -48,6 +44,9 @@ class RowEvaluator {
       : context_(context), rows_of_filter_(context.options.filters.size()) {
     result_.used.reserve(rows);
     result_.features.reserve(rows * context.kept_features.size());
+    constexpr std::size_t kBytesOfAValue = 9;
+    result_.group_text.reserve(rows * kBytesOfAValue *
+                               (context.group_by.size() + context.hold_out_by.size()));
   }
 
   void add(std::size_t row);

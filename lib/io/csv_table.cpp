@@ -94,7 +94,7 @@ CsvTable CsvTable::read(const std::filesystem::path& path) {
   table.set_header(*header, before_rows);
   auto parts = in_parts(lines.size() - before_rows, kFewestLinesOfAThread,
                         [&](std::size_t begin, std::size_t end) {
-                          return table.split_rows(lines, before_rows + begin, before_rows + end);
+                          return table.split_rows(lines, before_rows, begin, end);
                         });
   for (Rows& part : parts) table.rows_.append(std::move(part));
   return table;
@@ -127,13 +127,15 @@ void CsvTable::set_header(std::string_view line, std::size_t line_number) {
   if (named_columns_ == 0) throw DataError(at_line(line_number) + "the header has no names");
 }
 
-CsvTable::Rows CsvTable::split_rows(const std::vector<std::string_view>& lines, std::size_t begin,
-                                    std::size_t end) const {
+CsvTable::Rows CsvTable::split_rows(const std::vector<std::string_view>& lines, std::size_t first,
+                                    std::size_t begin, std::size_t end) const {
+  begin += first;
+  end += first;
   Rows rows;
-  std::size_t most_cells = end - begin;
-  for (std::size_t i = begin; i < end; ++i) most_cells += lines[i].size();
-  rows.cells.reserve(std::min(most_cells, (end - begin) * header_.size()));
-  rows.lines.reserve(end - begin);
+  // The first part takes in the others: it holds all of them without moving.
+  const std::size_t expected = begin == first ? lines.size() - first : end - begin;
+  rows.cells.reserve(std::min(bytes_->size(), expected * header_.size()));
+  rows.lines.reserve(expected);
   for (std::size_t i = begin; i < end; ++i) {
     if (!trimmed(lines[i]).empty()) add_row(lines[i], i + 1, rows);
   }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,7 +67,8 @@ class CsvTable {
 
   CsvTable() = default;
   void set_header(std::string_view line, std::size_t line_number);
-  Rows split_rows(const std::vector<std::string_view>& lines, std::size_t begin,
+  // Of the lines from `first` on, the part [begin, end).
+  Rows split_rows(const std::vector<std::string_view>& lines, std::size_t first, std::size_t begin,
                   std::size_t end) const;
   void add_row(std::string_view line, std::size_t line_number, Rows& rows) const;
   std::string at_line(std::size_t line_number) const;  // "gemm.csv:17: "
@@ -101,6 +103,9 @@ class CsvRow : public Fields {
   const CsvTable& table_;
   std::size_t row_;
 };
+
+// The number that fills the whole text, the same in every locale; "inf" and "nan" are numbers.
+std::optional<double> parse_number(std::string_view text);
 
 // A cell as it must stand in a CSV line: quoted when it holds a comma, a quote, a line end or
 // blanks at its ends.

@@ -1,6 +1,10 @@
 #include <clocale>
 #include <cstdint>
+#include <cstdlib>
 #include <locale>
+#include <random>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,6 +37,28 @@ class CsvRowTest : public testing::Test {
   }
   const TemporaryFolder folder_;
 };
+
+// Read as the C library reads them, whatever their number of digits.
+TEST(CsvRow, DecimalsAreRoundedOnce) {
+  const TemporaryFolder folder;
+  std::mt19937_64 random(7);
+  std::string csv = "x\n";
+  std::vector<std::string> texts = {
+      "0.1",      "9007199254740992",      "9007199254740993",    "0.30000000000000004",
+      "00012.50", "123456789012345678",    "1234567890123456789", "0.00000000000000001",
+      "5e-324",   "1.7976931348623157e308"};
+  for (int i = 0; i < 2000; ++i) {
+    std::string digits = std::to_string(random() >> (random() % 64));
+    if (digits.size() > 1) digits.insert(1 + random() % (digits.size() - 1), ".");
+    texts.push_back(digits);
+  }
+  for (const std::string& text : texts) csv += text + "\n";
+  const CsvTable table = CsvTable::read(folder.file("t.csv", csv));
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    EXPECT_EQ(CsvRow(table, row).number("x"), std::strtod(texts[row].c_str(), nullptr))
+        << texts[row];
+  }
+}
 
 TEST_F(CsvRowTest, ReadsIntegers) {
   const std::pair<const char*, std::int64_t> good[] = {{"16", 16},
