@@ -142,7 +142,8 @@ TEST(ReadHardware, RefusesImpossibleValues) {
 
 TEST(ReadHardware, NotesAreTexts) {
   EXPECT_EQ(read(with("notes", Json::array({"from a data sheet"}))).num_sms, 10);
-  EXPECT_THAT(error_for(with("notes", Json::array({1}))), HasSubstr("notes holds 1, expected texts"));
+  EXPECT_THAT(error_for(with("notes", Json::array({1}))),
+              HasSubstr("notes holds 1, expected texts"));
   EXPECT_THAT(error_for(with("notes", "a text")), HasSubstr("notes"));
 }
 

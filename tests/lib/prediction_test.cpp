@@ -127,9 +127,9 @@ TEST_F(PredictionTest, JsonHasThePublishedKeysFirstAndOursAfter) {
   for (const auto& [key, value] : ours.items()) {
     keys.push_back(key);
   }
-  EXPECT_THAT(keys, testing::ElementsAre("model", "hardware", "tp_size", "pp_size", "iterations",
-                                         "summary", "bands", "case", "memory", "notes",
-                                         "provenance"));
+  EXPECT_THAT(
+      keys, testing::ElementsAre("model", "hardware", "tp_size", "pp_size", "iterations", "summary",
+                                 "bands", "case", "memory", "notes", "provenance"));
   const Json published = parse_json(prediction_json(p, PredictionDetail::published), "published");
   EXPECT_FALSE(published.contains("case"));
   const Json& first = published["iterations"][0];

@@ -227,7 +227,8 @@ TEST_F(TrainerTest, TellsErrorsOfHeldOutGroupsAndGpus) {
   const auto [record, outputs] = run("held_out.pt");
   EXPECT_EQ(outputs, plain_outputs);
   EXPECT_EQ(training_of(record).at("hold_out_folds"), "3");
-  EXPECT_EQ(record.known_gpu_errors->held_out, "groups of equal N, K, in 3 folds, one network each");
+  EXPECT_EQ(record.known_gpu_errors->held_out,
+            "groups of equal N, K, in 3 folds, one network each");
   EXPECT_EQ(record.known_gpu_errors->all.rows, 300);
   EXPECT_EQ(record.known_gpu_errors->of_gpu.size(), 2u);
   EXPECT_EQ(record.new_gpu_errors->all.rows, 300);
