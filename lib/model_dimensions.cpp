@@ -106,7 +106,7 @@ void refuse_lists_per_layer(const ModelJson& model) {
         key.size() > kEnd.size() && key.compare(key.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
     if (!per_layer || !value.is_array() || value.empty()) continue;
     if (std::any_of(value.begin(), value.end(),
-                    [&](const Json& entry) { return entry != value.front(); })) {
+                    [&first = value.front()](const Json& entry) { return entry != first; })) {
       throw DataError(JsonFields(model.decoder, model.decoder_where).where(key) +
                       " has different values (" + model.described() +
                       "): layers that differ from each other are not supported");
