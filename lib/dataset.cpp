@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <list>
+#include <memory_resource>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -39,11 +40,16 @@ class GroupNumbers {
   void append(std::string_view group) {
     numbers_.push_back(known_.try_emplace(group, known_.size()).first->second);
   }
-  void reserve(std::size_t groups) { known_.reserve(groups); }
+  // Expects that many rows in all.
+  void reserve(std::size_t rows) {
+    numbers_.reserve(rows);
+    known_.reserve(rows);
+  }
 
  private:
   std::vector<std::uint64_t>& numbers_;
-  std::unordered_map<std::string_view, std::uint64_t> known_;
+  std::pmr::monotonic_buffer_resource memory_;  // most rows are a group of their own
+  std::pmr::unordered_map<std::string_view, std::uint64_t> known_{&memory_};
 };
 
 class DatasetReader {
@@ -68,6 +74,7 @@ class DatasetReader {
   Dataset take();
 
  private:
+  void reserve(std::size_t rows);
   RowContext context_of(const CsvTable& table) const;
   void append(EvaluatedRows&& rows);
   void append(const UsedRow& row, std::string_view group_text);
@@ -77,6 +84,7 @@ class DatasetReader {
   const HardwareCatalog& catalog_;
   std::vector<std::size_t> kept_features_;  // of all features of the family
   std::unordered_map<const HardwareSpec*, std::uint32_t> hardware_index_;
+  std::size_t reserved_rows_ = 0;
   std::list<std::string> group_texts_;  // what the groups' names are views into
   GroupNumbers problems_, hold_out_groups_;
   std::set<std::string_view> layouts_;                      // of attention rows
@@ -84,26 +92,34 @@ class DatasetReader {
 };
 
 void DatasetReader::read(const fs::path& path) {
-  constexpr std::size_t kFewestRowsOfAThread = 500;
-  const CsvTable table = CsvTable::read(path);
-  const RowContext context = context_of(table);
-  auto digest = std::async(std::launch::async, [&] { return sha256_hex(table.bytes()); });
+  constexpr std::size_t kLinesOfAPart = 256;  // whose cells stay in a processor's cache
+  const CsvTable file = CsvTable::read_header(path);
+  const RowContext context = context_of(file);
+  auto digest = std::async(std::launch::async, [&] { return sha256_hex(file.bytes()); });
   data_.files.push_back(
       {path.filename().string(), "", 0, "", std::string(to_string(context.duration_unit))});
-  for (const CsvTable::BadLine& bad : table.bad_lines()) {
-    const std::string place = path.string() + ":" + std::to_string(bad.line);
-    add_dropped(data_.dropped, "wrong number of fields", {1, {place + ": " + bad.reason}});
-  }
   above_peak_.clear();
-  data_.features.reserve(data_.features.size() + table.rows() * kept_features_.size());
-  for (EvaluatedRows& rows :
-       in_parts(table.rows(), kFewestRowsOfAThread, [&](std::size_t begin, std::size_t end) {
-         return evaluate_rows(context, begin, end);
-       })) {
-    append(std::move(rows));
-  }
-  check_peak(table, context.duration_unit);
+  reserve(data_.rows() + file.lines_behind_header());
+  in_parts(
+      file.lines_behind_header(), kLinesOfAPart,
+      [&](std::size_t begin, std::size_t end) { return evaluate_rows(context, begin, end); },
+      [&](EvaluatedRows&& rows) { append(std::move(rows)); });
+  check_peak(file, context.duration_unit);
   data_.files.back().sha256 = digest.get();
+}
+
+void DatasetReader::reserve(std::size_t rows) {
+  if (rows <= reserved_rows_) return;
+  rows = std::max(rows, 2 * reserved_rows_);  // else a thousand files would be moved each time
+  reserved_rows_ = rows;
+  data_.features.reserve(rows * kept_features_.size());
+  for (auto* column : {&data_.reference_us, &data_.duration_us, &data_.efficiency}) {
+    column->reserve(rows);
+  }
+  data_.hardware.reserve(rows);
+  data_.file.reserve(rows);
+  data_.line.reserve(rows);
+  problems_.reserve(rows);
 }
 
 RowContext DatasetReader::context_of(const CsvTable& table) const {
@@ -147,11 +163,13 @@ void DatasetReader::append(EvaluatedRows&& rows) {
   data_.features.insert(data_.features.end(), rows.features.begin(), rows.features.end());
   data_.roofline.insert(data_.roofline.end(), rows.roofline.begin(), rows.roofline.end());
   group_texts_.push_back(std::move(rows.group_text));
-  problems_.reserve(data_.rows() + rows.used.size());
   for (const UsedRow& row : rows.used) {
     append(row, group_texts_.back());
   }
   data_.files.back().rows_used += static_cast<std::int64_t>(rows.used.size());
+  for (const std::string& source : rows.kernel_sources) {
+    add_kernel_source(source, data_.kernel_sources);
+  }
   for (const auto& [reason, dropped] : rows.dropped) {
     add_dropped(data_.dropped, reason, dropped);
   }
@@ -176,11 +194,6 @@ void DatasetReader::append(const UsedRow& row, std::string_view group_text) {
   }
   data_.file.push_back(static_cast<std::uint32_t>(data_.files.size() - 1));
   data_.line.push_back(row.line);
-  std::vector<std::string>& sources = data_.kernel_sources;
-  if (!row.kernel_source.empty() &&
-      std::find(sources.begin(), sources.end(), row.kernel_source) == sources.end()) {
-    sources.emplace_back(row.kernel_source);
-  }
   if (!row.attention_layout.empty()) {
     layouts_.insert(row.attention_layout);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
+#include <map>
 
 #include "peak_check.h"
 #include "row_filter.h"
@@ -49,33 +49,39 @@ class RowEvaluator {
                                (context.group_by.size() + context.hold_out_by.size()));
   }
 
-  void add(std::size_t row);
+  void add(const CsvTable& table);
   EvaluatedRows take();
 
  private:
-  bool is_selected(std::size_t row);
+  bool is_selected(const CsvTable& table, std::size_t row);
   const HardwareSpec* find_hardware(const CsvRow& row);
   OperatorConfig read_config(const CsvRow& row) const;
-  void evaluate(const CsvRow& row, std::size_t number);
+  void evaluate(const CsvRow& row, std::size_t line);
   void check_columns(const CsvRow& row, const OperatorConfig& config,
                      const PipelineFeatures& features, double efficiency) const;
-  UsedRow::Place append_group(std::size_t row, const HardwareSpec* hardware,
+  UsedRow::Place append_group(const CsvRow& row, const HardwareSpec* hardware,
                               const std::vector<std::size_t>& columns);
 
   const RowContext& context_;
   EvaluatedRows result_;
   std::vector<std::int64_t> rows_of_filter_;  // that each filter left out
-  std::unordered_map<std::string_view, const HardwareSpec*> hardware_of_text_;
+  std::map<std::string, const HardwareSpec*, std::less<>> hardware_of_text_;
 };
 
-void RowEvaluator::add(std::size_t row) {
-  if (!is_selected(row)) {
-    return;
+void RowEvaluator::add(const CsvTable& table) {
+  for (const CsvTable::BadLine& bad : table.bad_lines()) {
+    const std::string place = table.path().string() + ":" + std::to_string(bad.line);
+    add_dropped(result_.dropped, "wrong number of fields", {1, {place + ": " + bad.reason}});
   }
-  try {
-    evaluate(CsvRow(context_.table, row), row);
-  } catch (const UnusableRow& unusable) {
-    add_dropped(result_.dropped, unusable.reason, {1, {unusable.example}});
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!is_selected(table, row)) {
+      continue;
+    }
+    try {
+      evaluate(CsvRow(table, row), table.line(row));
+    } catch (const UnusableRow& unusable) {
+      add_dropped(result_.dropped, unusable.reason, {1, {unusable.example}});
+    }
   }
 }
 
@@ -89,10 +95,10 @@ EvaluatedRows RowEvaluator::take() {
   return std::move(result_);
 }
 
-bool RowEvaluator::is_selected(std::size_t row) {
+bool RowEvaluator::is_selected(const CsvTable& table, std::size_t row) {
   const std::vector<RowFilter>& filters = context_.options.filters;
   for (std::size_t i = 0; i < filters.size(); ++i) {
-    if (!keeps(filters[i], context_.table, row)) {
+    if (!keeps(filters[i], table, row)) {
       ++rows_of_filter_[i];
       return false;
     }
@@ -105,9 +111,10 @@ const HardwareSpec* RowEvaluator::find_hardware(const CsvRow& row) {
   if (text.empty()) {
     throw UnusableRow{"hardware is empty", row.where(context_.hardware) + " is empty"};
   }
-  const auto [found, is_new] = hardware_of_text_.try_emplace(text, nullptr);
-  if (is_new) {
-    found->second = context_.catalog.find(std::string(text));
+  auto found = hardware_of_text_.find(text);
+  if (found == hardware_of_text_.end()) {
+    const std::string name(text);
+    found = hardware_of_text_.emplace(name, context_.catalog.find(name)).first;
   }
   if (!found->second) {
     try {
@@ -134,15 +141,12 @@ OperatorConfig RowEvaluator::read_config(const CsvRow& row) const {
   }
 }
 
-void RowEvaluator::evaluate(const CsvRow& row, std::size_t number) {
+void RowEvaluator::evaluate(const CsvRow& row, std::size_t line) {
   UsedRow used{};
-  used.line = context_.table.line(number);
+  used.line = line;
   used.duration_us = read_duration_us(row, context_.duration, context_.duration_unit);
   used.weight = context_.weight == CsvTable::npos ? 1 : read_positive(row, context_.weight);
   used.hardware = find_hardware(row);
-  if (context_.kernel_source != CsvTable::npos) {
-    used.kernel_source = row.cell(context_.kernel_source);
-  }
   const OperatorConfig config = read_config(row);
   const auto place = [&] { return row.where(context_.family.problem_columns.front()); };
   const DatasetOptions& options = context_.options;
@@ -167,13 +171,16 @@ void RowEvaluator::evaluate(const CsvRow& row, std::size_t number) {
   if (const auto* attention = std::get_if<AttentionConfig>(&config)) {
     used.attention_layout = attention->layout == KvLayout::paged ? "paged" : "ragged";
   }
-  used.problem = append_group(number, used.hardware, context_.group_by);
-  used.hold_out_group = append_group(number, used.hardware, context_.hold_out_by);
+  used.problem = append_group(row, used.hardware, context_.group_by);
+  used.hold_out_group = append_group(row, used.hardware, context_.hold_out_by);
   if (options.keep_roofline) {
     result_.roofline.push_back(roofline(config, *used.hardware));
   }
   for (const std::size_t feature : context_.kept_features) {
     result_.features.push_back(input.features[feature]);
+  }
+  if (context_.kernel_source != CsvTable::npos) {
+    add_kernel_source(row.cell(context_.kernel_source), result_.kernel_sources);
   }
   result_.used.push_back(used);
 }
@@ -200,7 +207,7 @@ void RowEvaluator::check_columns(const CsvRow& row, const OperatorConfig& config
   }
 }
 
-UsedRow::Place RowEvaluator::append_group(std::size_t row, const HardwareSpec* hardware,
+UsedRow::Place RowEvaluator::append_group(const CsvRow& row, const HardwareSpec* hardware,
                                           const std::vector<std::size_t>& columns) {
   std::string& text = result_.group_text;
   const std::size_t begin = text.size();
@@ -208,7 +215,7 @@ UsedRow::Place RowEvaluator::append_group(std::size_t row, const HardwareSpec* h
     if (column == context_.hardware) {
       append_bytes('h', hardware, text);  // the GPU, whatever its alias
     } else {
-      append_value_of(context_.table.cell(row, column), text);
+      append_value_of(row.cell(column), text);
     }
   }
   return {begin, text.size() - begin};
@@ -218,10 +225,14 @@ UsedRow::Place RowEvaluator::append_group(std::size_t row, const HardwareSpec* h
 
 EvaluatedRows evaluate_rows(const RowContext& context, std::size_t begin, std::size_t end) {
   RowEvaluator evaluator(context, end - begin);
-  for (std::size_t row = begin; row < end; ++row) {
-    evaluator.add(row);
-  }
+  evaluator.add(context.file.rows_in_lines(begin, end));
   return evaluator.take();
+}
+
+void add_kernel_source(std::string_view source, std::vector<std::string>& sources) {
+  if (!source.empty() && std::find(sources.begin(), sources.end(), source) == sources.end()) {
+    sources.emplace_back(source);
+  }
 }
 
 void add_dropped(std::map<std::string, DroppedRows>& dropped, const std::string& reason,

@@ -13,7 +13,7 @@ namespace pw {
 
 // What is the same for all rows of a file. Columns are places in the table's header.
 struct RowContext {
-  const CsvTable& table;
+  const CsvTable& file;  // without its rows
   const OperatorFamily& family;
   const HardwareCatalog& catalog;
   const DatasetOptions& options;
@@ -39,21 +39,24 @@ struct UsedRow {
   double peak_fraction;               // peak_check.h
   Place problem, hold_out_group;      // in group_text
   std::string_view attention_layout;  // "paged", "ragged" or, of other operators, ""
-  std::string_view kernel_source;     // "" where the file does not tell
 };
 
 // Rows of one file in their order, each evaluated independently of all others.
 struct EvaluatedRows {
   std::vector<UsedRow> used;
-  std::vector<double> features;    // used rows x kept features
-  std::vector<Roofline> roofline;  // of each used row, if the options ask for it
-  std::string group_text;          // equal text for the rows of one group, back to back
+  std::vector<double> features;             // used rows x kept features
+  std::vector<Roofline> roofline;           // of each used row, if the options ask for it
+  std::string group_text;                   // equal text for the rows of one group, back to back
+  std::vector<std::string> kernel_sources;  // distinct ones that the used rows tell
   std::map<std::string, DroppedRows> dropped;
 };
 
-// Evaluates the rows [begin, end) of the table. What makes a single row unusable is counted in
-// `dropped`. Throws DataError for a row whose feature columns contradict ours.
+// Evaluates the rows in the lines [begin, end) behind the header. What makes a single row unusable
+// is counted in `dropped`. Throws DataError for a row whose feature columns contradict ours.
 EvaluatedRows evaluate_rows(const RowContext& context, std::size_t begin, std::size_t end);
+
+// Adds a source, unless it is "" or known.
+void add_kernel_source(std::string_view source, std::vector<std::string>& sources);
 
 // Adds rows that were left out for one reason, whose first ones are told as examples.
 void add_dropped(std::map<std::string, DroppedRows>& dropped, const std::string& reason,

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "io/json_file.h"
@@ -9,12 +8,9 @@
 namespace pw {
 namespace {
 
-// The finite number that fills the whole text.
-std::optional<double> exact_number(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+std::optional<double> finite_number(std::string_view text) {
+  const auto number = parse_number(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::vector<std::string> split_at_bars(std::string_view text) {
@@ -45,7 +41,7 @@ RowFilter parse_row_filter(std::string_view text) {
     filter.column = text.substr(0, equals - (is_limit || filter.exclude ? 1 : 0));
   }
   const std::string_view rest = text.substr(std::min(text.size(), equals + 1));
-  const std::optional<double> limit = is_limit ? exact_number(rest) : std::nullopt;
+  const std::optional<double> limit = is_limit ? finite_number(rest) : std::nullopt;
   if (filter.column.empty() || (is_limit && !limit)) {
     throw DataError("row filter '" + std::string(text) +
                     "', expected column=value, column!=value, column=value|value, "
@@ -80,7 +76,7 @@ namespace {
 
 bool keeps_cell(const RowFilter& filter, std::string_view cell) {
   if (filter.least || filter.most) {
-    const std::optional<double> number = exact_number(cell);
+    const std::optional<double> number = finite_number(cell);
     return number && *number >= filter.least.value_or(*number) &&
            *number <= filter.most.value_or(*number);
   }

@@ -3,47 +3,80 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <future>
+#include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pw {
 
-// Calls work(begin, end) for consecutive parts of [0, count) on the cores of the machine and
-// returns the results in the order of the parts: their concatenation is that of one call for the
-// whole range. Parts have at least `smallest` elements, so that short work stays on the calling
-// thread, and there are several for each thread, which takes the next one when it is done. Of
-// several exceptions that of the first part is thrown.
-template <class Work>
-auto in_parts(std::size_t count, std::size_t smallest, const Work& work) {
-  using Result = decltype(work(std::size_t{}, std::size_t{}));
+// Calls take(work(begin, end)) for consecutive parts of [0, count), each of `part_size` elements or
+// a few more: work on the cores of the machine, which take the next part when they are done, and
+// take in the order of the parts, one at a time, as early as it can. So the result is that of one
+// call for the whole range, and few parts' results are in memory at once. Fewer than two parts stay
+// on the calling thread. Of several exceptions that of the first part is thrown.
+template <class Work, class Take>
+void in_parts(std::size_t count, std::size_t part_size, const Work& work, const Take& take) {
   constexpr std::size_t kMostThreads = 8;
-  constexpr std::size_t kPartsOfAThread = 4;
-  const std::size_t cores =
-      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
-  const std::size_t parts = std::clamp<std::size_t>(count / std::max<std::size_t>(smallest, 1), 1,
-                                                    cores == 1 ? 1 : cores * kPartsOfAThread);
+  struct Outcome {
+    std::optional<decltype(work(std::size_t{}, std::size_t{}))> result;
+    std::exception_ptr error;
+  };
+  const std::size_t parts = std::max<std::size_t>(count / part_size, 1);
   const auto begin_of = [&](std::size_t part) {
     return count / parts * part + std::min(part, count % parts);
   };
-  std::vector<std::packaged_task<Result()>> tasks;
-  for (std::size_t part = 0; part < parts; ++part) {
-    tasks.emplace_back([&, part] { return work(begin_of(part), begin_of(part + 1)); });
-  }
-  std::atomic<std::size_t> next{0};
-  const auto take_parts = [&] {
-    for (std::size_t part = next++; part < parts; part = next++) tasks[part]();
+  const auto outcome_of = [&](std::size_t part) {
+    Outcome outcome;
+    try {
+      outcome.result = work(begin_of(part), begin_of(part + 1));
+    } catch (...) {
+      outcome.error = std::current_exception();
+    }
+    return outcome;
   };
+
+  std::mutex taking;
+  std::vector<Outcome> waiting(parts);  // for the parts before them
+  std::size_t next_to_take = 0;
+  std::exception_ptr first_error;
+  const auto take_waiting = [&] {
+    for (; next_to_take < parts && !first_error; ++next_to_take) {
+      Outcome outcome = std::exchange(waiting[next_to_take], {});
+      if (!outcome.result && !outcome.error) return;
+      first_error = outcome.error;
+      if (outcome.result) take(std::move(*outcome.result));
+    }
+  };
+
+  std::atomic<std::size_t> next_to_work{0};
+  std::atomic<bool> failed{false};
+  const auto work_on_parts = [&] {
+    for (std::size_t part = next_to_work++; part < parts && !failed; part = next_to_work++) {
+      Outcome outcome = outcome_of(part);
+      const std::lock_guard<std::mutex> lock(taking);
+      waiting[part] = std::move(outcome);
+      try {
+        take_waiting();
+      } catch (...) {
+        first_error = std::current_exception();
+      }
+      failed = first_error != nullptr;
+    }
+  };
+  const std::size_t cores =
+      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
   {
     std::vector<std::future<void>> others;
     for (std::size_t thread = 1; thread < std::min(cores, parts); ++thread) {
-      others.push_back(std::async(std::launch::async, take_parts));
+      others.push_back(std::async(std::launch::async, work_on_parts));
     }
-    take_parts();
+    work_on_parts();
   }  // waits for the others
-  std::vector<Result> results;
-  for (std::packaged_task<Result()>& task : tasks) results.push_back(task.get_future().get());
-  return results;
+  if (first_error) std::rethrow_exception(first_error);
 }
 
 }  // namespace pw

@@ -1,7 +1,6 @@
 #include "compare/csv_values.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "compare/tolerant_json.h"
 #include "io/csv_table.h"
@@ -22,10 +21,8 @@ std::optional<std::string> column_of(const CsvTable& csv,
 std::optional<double> value_of(const CsvTable& csv, std::size_t row, const std::string& column,
                                const Warn& warn) {
   const std::string_view cell = csv.cell(row, csv.column(column));
-  double value = 0;
-  const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  const bool number = result.ec == std::errc() && result.ptr == cell.data() + cell.size();
-  if (number && is_usable_ms(value)) return value;
+  const auto value = parse_number(cell);
+  if (value && is_usable_ms(*value)) return value;
   warn(CsvRow(csv, row).where(column) + " is " + (cell.empty() ? "empty" : shown(cell)) +
        ", not a number above 0: n/a");
   return std::nullopt;

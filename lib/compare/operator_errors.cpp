@@ -1,7 +1,6 @@
 #include "pw/operator_errors.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -26,15 +25,8 @@ bool has_column(const CsvTable& csv, std::string_view name) {
   return csv.find_column(name) != CsvTable::npos;
 }
 
-std::optional<double> number_in(std::string_view cell) {
-  double value = 0;
-  const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (result.ec != std::errc() || result.ptr != cell.data() + cell.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<double> duration_in(std::string_view cell) {
-  const auto value = number_in(cell);
+  const auto value = parse_number(cell);
   return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
@@ -76,7 +68,7 @@ std::string key_of(const CsvTable& csv, std::size_t row,
   std::string key = hardware_of(csv, row, catalog);
   for (const std::string_view column : columns) {
     const std::string_view cell = csv.cell(row, csv.column(column));
-    const auto number = number_in(cell);
+    const auto number = parse_number(cell);
     key += '\n';
     key += number && std::isfinite(*number) ? python_repr(*number) : std::string(cell);
   }

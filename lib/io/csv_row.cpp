@@ -15,17 +15,15 @@ std::string_view without_plus(std::string_view text) {
 }
 
 template <class Number>
-std::optional<Number> parse(std::string_view text) {
+bool parse(std::string_view text, Number& number) {
   text = without_plus(text);
-  Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 // "13443.28205128205" at a third of the cost: digits below 2^53 and a power of ten up to 10^22 are
-// exact as doubles, so that their quotient is rounded once (Clinger 1990). Empty for anything else.
-std::optional<double> parse_short_decimal(std::string_view text) {
+// exact as doubles, so that their quotient is rounded once (Clinger 1990). False for anything else.
+bool read_short_decimal(std::string_view text, double& number) {
   constexpr std::size_t kMostCharacters = 18;  // whose digits fit 64 bits
   constexpr double kPowersOfTen[kMostCharacters] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
                                                     1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -33,7 +31,7 @@ std::optional<double> parse_short_decimal(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.empty() || text.size() > kMostCharacters || !is_digit(text.front()) ||
       !is_digit(text.back())) {
-    return std::nullopt;
+    return false;
   }
   std::uint64_t digits = 0;
   std::size_t point = text.size() - 1;  // where it stands; at the last digit if there is none
@@ -43,20 +41,24 @@ std::optional<double> parse_short_decimal(std::string_view text) {
     } else if (text[i] == '.' && point == text.size() - 1) {
       point = i;
     } else {
-      return std::nullopt;
+      return false;
     }
   }
-  if (digits > std::uint64_t{1} << 53) return std::nullopt;
-  return static_cast<double>(digits) / kPowersOfTen[text.size() - 1 - point];
+  if (digits > std::uint64_t{1} << 53) return false;
+  number = static_cast<double>(digits) / kPowersOfTen[text.size() - 1 - point];
+  return true;
+}
+
+// The number that fills the whole text, if one does.
+bool read_number(std::string_view text, double& number) {
+  return read_short_decimal(text, number) || parse(text, number);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  if (const auto number = parse_short_decimal(text)) {
-    if (const auto integer = exact_integer(*number)) return integer;
-  }
-  if (const auto number = parse<std::int64_t>(text)) return number;
-  const auto number = parse<double>(text);
-  return number ? exact_integer(*number) : std::nullopt;
+  std::int64_t integer = 0;
+  if (parse(text, integer)) return integer;
+  double number = 0;
+  return read_number(text, number) ? exact_integer(number) : std::nullopt;
 }
 
 [[noreturn]] void throw_unexpected(const std::string& where, std::string_view found,
@@ -67,8 +69,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }  // namespace
 
 std::optional<double> parse_number(std::string_view text) {
-  const auto number = parse_short_decimal(text);
-  return number ? number : parse<double>(text);
+  double number = 0;
+  return read_number(text, number) ? std::optional(number) : std::nullopt;
 }
 
 bool CsvRow::has(std::string_view name) const {
@@ -87,9 +89,11 @@ double CsvRow::number(std::string_view name) const { return number(table_.column
 double CsvRow::number(std::size_t column) const {
   const std::string_view text = cell(column);
   if (text.empty()) throw DataError(where(column) + " is empty");
-  const auto number = parse_number(text);
-  if (!number || !std::isfinite(*number)) throw_unexpected(where(column), text, "a finite number");
-  return *number;
+  double number = 0;
+  if (!read_number(text, number) || !std::isfinite(number)) {
+    throw_unexpected(where(column), text, "a finite number");
+  }
+  return number;
 }
 
 bool CsvRow::flag(std::string_view name) const {

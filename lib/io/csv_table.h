@@ -33,18 +33,24 @@ class CsvTable {
   // kept out of the rows and listed in bad_lines().
   static CsvTable read(const std::filesystem::path& path);
 
+  // For long files whose rows are looked at once: the file in memory as a table without rows, and
+  // of such a table, from the lines behind its header, the rows in those from `begin` to `end`.
+  static CsvTable read_header(const std::filesystem::path& path);
+  std::size_t lines_behind_header() const { return file_->lines.size() - file_->header_line; }
+  CsvTable rows_in_lines(std::size_t begin, std::size_t end) const;
+
   CsvTable(CsvTable&&) = default;
   CsvTable& operator=(CsvTable&&) = default;
 
-  const std::filesystem::path& path() const { return path_; }
-  std::string_view bytes() const { return *bytes_; }  // of the file, as they were read
-  const std::vector<std::string>& header() const { return header_; }
-  std::size_t rows() const { return rows_.lines.size(); }
+  const std::filesystem::path& path() const { return file_->path; }
+  std::string_view bytes() const { return file_->bytes; }  // of the file, as they were read
+  const std::vector<std::string>& header() const { return file_->header; }
+  std::size_t rows() const { return lines_.size(); }
   std::string_view cell(std::size_t row, std::size_t column) const {
-    return rows_.cells[row * header_.size() + column];
+    return cells_[row * header().size() + column];
   }
-  std::size_t line(std::size_t row) const { return rows_.lines[row]; }  // 1-based line in the file
-  const std::vector<BadLine>& bad_lines() const { return rows_.bad_lines; }
+  std::size_t line(std::size_t row) const { return lines_[row]; }  // 1-based line in the file
+  const std::vector<BadLine>& bad_lines() const { return bad_lines_; }
   // Throws DataError about the first bad line, if there is one: for readers that skip nothing.
   void require_no_bad_lines() const;
 
@@ -55,29 +61,25 @@ class CsvTable {
   void require_columns(const std::vector<std::string_view>& names) const;
 
  private:
-  // Some lines of the file, split.
-  struct Rows {
-    std::vector<std::string_view> cells;  // rows x columns, unquoted and trimmed
-    std::vector<std::size_t> lines;
-    std::vector<BadLine> bad_lines;
-    std::list<std::string> unescaped;  // the cells that differ from the file's bytes
-
-    void append(Rows&& more);
+  struct File {
+    std::filesystem::path path;
+    std::string bytes;                    // the lines and most cells are views into them
+    std::vector<std::string_view> lines;  // without their ends
+    std::size_t header_line = 0;          // 1-based
+    std::vector<std::string> header;
+    std::size_t named_columns = 0;  // columns up to the last one that has a name
   };
 
-  CsvTable() = default;
-  void set_header(std::string_view line, std::size_t line_number);
-  // Of the lines from `first` on, the part [begin, end).
-  Rows split_rows(const std::vector<std::string_view>& lines, std::size_t first, std::size_t begin,
-                  std::size_t end) const;
-  void add_row(std::string_view line, std::size_t line_number, Rows& rows) const;
-  std::string at_line(std::size_t line_number) const;  // "gemm.csv:17: "
+  explicit CsvTable(std::shared_ptr<const File> file) : file_(std::move(file)) {}
+  static void set_header(std::string_view line, File& file);
+  void add_row(std::string_view line, std::size_t line_number);
+  void append(CsvTable&& rows);
 
-  std::filesystem::path path_;
-  std::unique_ptr<const std::string> bytes_;  // the cells are views into it
-  std::vector<std::string> header_;
-  std::size_t named_columns_ = 0;  // columns up to the last one that has a name
-  Rows rows_;
+  std::shared_ptr<const File> file_;
+  std::vector<std::string_view> cells_;  // rows x columns, unquoted and trimmed
+  std::vector<std::size_t> lines_;
+  std::vector<BadLine> bad_lines_;
+  std::list<std::string> unescaped_;  // the cells that differ from the file's bytes
 };
 
 // One row of a table as a record; the table must outlive it. Numbers are read the same in every

@@ -1,5 +1,6 @@
 #include "io/files.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -131,16 +132,20 @@ std::string read_file(const std::filesystem::path& path) {
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) throw_cannot("read", path, errno);
   if (S_ISDIR(info.st_mode)) throw_cannot("read", path, EISDIR);
 
+  constexpr std::size_t kLeast = 1 << 16;  // for pipes, whose size is not known
   std::string bytes;
-  if (info.st_size > 0) bytes.reserve(static_cast<std::size_t>(info.st_size));
-  std::array<char, 1 << 16> buffer;
+  bytes.resize(std::max(kLeast, static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 1));
+  std::size_t size = 0;
   for (;;) {
-    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_cannot("read", path, errno);
-    if (count == 0) return bytes;
-    bytes.append(buffer.data(), static_cast<std::size_t>(count));
+    size += static_cast<std::size_t>(count);
+    if (count == 0) break;
+    if (size == bytes.size()) bytes.resize(2 * size);
   }
+  bytes.resize(size);
+  return bytes;
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {

@@ -38,17 +38,18 @@ std::size_t utf8_sequence(std::string_view text) {
   return length;
 }
 
-// Eight bytes at once, as most text is nothing else.
-bool is_ascii(const char* eight_bytes) {
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, eight_bytes, sizeof bytes);
-  return (bytes & 0x8080808080808080) == 0;
+// Many bytes at once, as most text is nothing else.
+constexpr std::size_t kAsciiBytes = 32;
+bool is_ascii(const char* bytes) {
+  std::uint64_t words[kAsciiBytes / 8];
+  std::memcpy(words, bytes, sizeof words);
+  return ((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) == 0;
 }
 
 void require_utf8(std::string_view text, const std::string& origin) {
   for (std::size_t at = 0; at < text.size();) {
-    if (text.size() - at >= 8 && is_ascii(text.data() + at)) {
-      at += 8;
+    if (text.size() - at >= kAsciiBytes && is_ascii(text.data() + at)) {
+      at += kAsciiBytes;
       continue;
     }
     const std::size_t length = utf8_sequence(text.substr(at));

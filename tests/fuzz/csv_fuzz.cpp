@@ -1,14 +1,35 @@
-// CsvTable and CsvRow on any bytes; a table that is written again reads as the same table.
+// CsvTable and CsvRow on any bytes; a table that is written again reads as the same table, and a
+// number is what the standard library reads.
+#include <charconv>
+#include <cmath>
+
 #include "fuzz_input.h"
 #include "io/csv_table.h"
 
 namespace pw {
 namespace {
 
+std::optional<double> reference_number(std::string_view cell) {
+  if (cell.size() > 1 && cell[0] == '+' && cell[1] != '+' && cell[1] != '-') cell.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  const bool is_number = error == std::errc() && end == cell.data() + cell.size();
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+void require_same_number(std::string_view cell) {
+  const auto found = parse_number(cell), expected = reference_number(cell);
+  fuzz::require(found.has_value() == expected.has_value(), "what is a number");
+  if (!found || (std::isnan(*found) && std::isnan(*expected))) return;
+  fuzz::require(*found == *expected && std::signbit(*found) == std::signbit(*expected),
+                "a number is what the standard library reads");
+}
+
 void read_as_every_type(const CsvTable& table) {
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const CsvRow fields(table, row);
     for (const std::string& name : table.header()) {
+      require_same_number(fields.cell(table.column(name)));
       fuzz::takes([&] { fields.integer(name); });
       fuzz::takes([&] { fields.number(name); });
       fuzz::takes([&] { fields.flag(name); });

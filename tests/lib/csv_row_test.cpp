@@ -60,6 +60,27 @@ TEST(CsvRow, DecimalsAreRoundedOnce) {
   }
 }
 
+// Any byte at any place of a number makes it the number that the C library reads, or none.
+TEST(CsvRow, NoByteOfANumberIsOverlooked) {
+  for (const std::string number : {"7", "16384.0", "2147483648.0", "13443.28205128205",
+                                   "0.5377943545731864", "123456789012345678"}) {
+    for (std::size_t at = 0; at < number.size(); ++at) {
+      for (int byte = 1; byte < 256; ++byte) {
+        std::string text = number;
+        text[at] = static_cast<char>(byte);
+        if (text.front() == '+' || text.find_first_of(" \t\n\v\f\rxXeE") < text.size()) continue;
+        char* end = nullptr;
+        const double expected = std::strtod(text.c_str(), &end);
+        const auto found = parse_number(text);
+        ASSERT_EQ(found.has_value(), end == text.c_str() + text.size()) << text;
+        if (found) {
+          ASSERT_EQ(*found, expected) << text;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CsvRowTest, ReadsIntegers) {
   const std::pair<const char*, std::int64_t> good[] = {{"16", 16},
                                                        {"16.0", 16},

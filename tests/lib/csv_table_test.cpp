@@ -105,6 +105,31 @@ TEST_F(CsvTableTest, ListsBadLinesAndKeepsTheRest) {
             "t.csv:2: 2 fields, expected 3 (and 4 more bad lines)");
 }
 
+// Commas at every place of the blocks in which a line is searched for them.
+TEST_F(CsvTableTest, SplitsLongLines) {
+  for (std::size_t width = 0; width < 200; ++width) {
+    const std::string wide(width, 'x');
+    const CsvTable table = read("a,b,c,d\n" + wide + ",, " + wide + " ,1\n,\t,2," + wide);
+    ASSERT_EQ(table.rows(), 2u) << width;
+    EXPECT_THAT(row(table, 0), ElementsAre(wide, "", wide, "1"));
+    EXPECT_THAT(row(table, 1), ElementsAre("", "", "2", wide));
+  }
+}
+
+TEST_F(CsvTableTest, GivesTheRowsOfSomeLines) {
+  const CsvTable file = CsvTable::read_header(folder_.file("t.csv", "\nM\n1\n\n2,3\n4\n5"));
+  EXPECT_THAT(file.header(), ElementsAre("M"));
+  EXPECT_EQ(file.rows(), 0u);
+  ASSERT_EQ(file.lines_behind_header(), 5u);
+  const CsvTable part = file.rows_in_lines(1, 4);
+  ASSERT_EQ(part.rows(), 1u);
+  EXPECT_EQ(part.cell(0, 0), "4");
+  EXPECT_EQ(part.line(0), 6u);
+  ASSERT_EQ(part.bad_lines().size(), 1u);
+  EXPECT_EQ(part.bad_lines()[0].line, 5u);
+  EXPECT_EQ(file.rows_in_lines(5, 5).rows(), 0u);
+}
+
 // More lines than one thread splits.
 TEST_F(CsvTableTest, LargeFilesReadAsSmallOnes) {
   constexpr std::size_t kRows = 9000;
@@ -155,7 +180,7 @@ TEST_F(CsvTableTest, NamesEveryAbsentColumnAndTheHeader) {
   const CsvTable table = read("m,N,Avg\n");
   EXPECT_NO_THROW(table.require_columns({"N", "m"}));
   EXPECT_EQ(short_name(error_of([&] {
-              table.require_columns({"M", "N", "K"});
+              table.require_columns({"M", "N", "K", "M"});
             })),
             "t.csv: no column 'M', 'K'; the header is \"m, N, Avg\"");
   EXPECT_EQ(short_name(error_of([&] { read("M;N\n1;2\n").column("M"); })),
