@@ -5,12 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "app.h"
 #include "io/csv_table.h"
 #include "pw/calibration.h"
 #include "pw/data_paths.h"
+#include "pw/gemm.h"
 #include "pw/hardware_catalog.h"
+#include "pw/operators.h"
 
 namespace pw {
 namespace {
@@ -20,19 +24,16 @@ namespace fs = std::filesystem;
 struct Options {
   std::string hardware;
   fs::path data;
+  std::string family = "gemm";
+  std::string reference;
   std::string source;
   std::optional<fs::path> hardware_folder;
 };
 
-std::vector<GemmMeasurement> read_rows(const Options& options, const HardwareSpec& gpu,
-                                       const HardwareCatalog& catalog) {
-  const CsvTable csv = CsvTable::read(options.data);
-  csv.require_no_bad_lines();
-  csv.require_columns({"M", "N", "K", "avg_duration", "hardware"});
-  if (!options.source.empty()) {
-    csv.require_columns({"source"});
-  }
-  std::vector<GemmMeasurement> rows;
+GpuMeasurements read_rows(const CsvTable& csv, const Options& options, const HardwareSpec& gpu,
+                          const HardwareCatalog& catalog) {
+  const OperatorFamily& family = operator_family(options.family);
+  GpuMeasurements measured{gpu, {}};
   for (std::size_t row = 0; row < csv.rows(); ++row) {
     const CsvRow fields(csv, row);
     if (catalog.find(fields.text("hardware")) != &gpu ||
@@ -44,13 +45,25 @@ std::vector<GemmMeasurement> read_rows(const Options& options, const HardwareSpe
       throw DataError(fields.where("avg_duration") + " is " + fields.text("avg_duration") +
                       ", expected microseconds above 0");
     }
-    rows.push_back({GemmConfig::read(fields), duration_us});
+    measured.rows.push_back({family.read(fields), duration_us});
   }
-  if (rows.empty()) {
+  if (measured.rows.empty()) {
     throw DataError(options.data.string() + " has no rows of " + gpu.name +
                     (options.source.empty() ? "" : " from source " + options.source));
   }
-  return rows;
+  return measured;
+}
+
+CsvTable read_table(const Options& options) {
+  CsvTable csv = CsvTable::read(options.data);
+  csv.require_no_bad_lines();
+  std::vector<std::string_view> required = operator_family(options.family).problem_columns;
+  required.insert(required.end(), {"avg_duration", "hardware"});
+  if (!options.source.empty()) {
+    required.emplace_back("source");
+  }
+  csv.require_columns(required);
+  return csv;
 }
 
 void print_rate(const char* key, const std::optional<SustainedRate>& rate, const char* needed) {
@@ -62,16 +75,56 @@ void print_rate(const char* key, const std::optional<SustainedRate>& rate, const
             << (rate->large_rows ? ")\n" : ", smaller than asked for: take more care)\n");
 }
 
+void calibrate_by_gemms(const GpuMeasurements& measured) {
+  std::vector<GemmMeasurement> rows;
+  for (const GpuMeasurements::Row& row : measured.rows) {
+    rows.push_back({std::get<GemmConfig>(row.config), row.duration_us});
+  }
+  std::cout << measured.hardware.name << ", " << rows.size() << " GEMMs\n";
+  print_rate("sustainedTensorFraction", sustained_tensor_rate(rows, measured.hardware),
+             "GEMMs with M, N, K of at least 4096");
+  print_rate("sustainedDramFraction", sustained_dram_rate(rows, measured.hardware),
+             "GEMMs with M <= 32 and at least 300 MB of weights");
+}
+
+void print_relative(const char* key, const std::optional<RelativeRate>& rate,
+                    const std::optional<double>& known, const HardwareSpec& reference) {
+  if (!rate || !known) {
+    std::cout << key
+              << (rate ? ": the file of the reference has none: calibrate it first\n"
+                       : ": no problem in the file shows it on both\n");
+    return;
+  }
+  std::cout << '"' << key << "\": " << *known * rate->ratio << "   (" << rate->ratio << " of the "
+            << reference.name << "'s " << *known << "; median of " << rate->problems
+            << " problems, half of them " << rate->low << " to " << rate->high << ")\n";
+}
+
+void calibrate_by_relative(const GpuMeasurements& measured, const GpuMeasurements& reference) {
+  std::cout << measured.hardware.name << " beside " << reference.hardware.name << '\n';
+  print_relative("sustainedTensorFraction", relative_tensor_rate(measured, reference),
+                 reference.hardware.sustained_tensor_fraction, reference.hardware);
+  print_relative("sustainedDramFraction", relative_dram_rate(measured, reference),
+                 reference.hardware.sustained_dram_fraction, reference.hardware);
+}
+
 int run(const Options& options) {
+  if (options.family != "gemm" && options.reference.empty()) {
+    throw DataError("--operator " + options.family +
+                    " needs --reference: rates come from GEMMs, or from what another GPU with "
+                    "known rates does on the same rows");
+  }
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", options.hardware_folder));
   const HardwareSpec& gpu = catalog.get(options.hardware);
-  const std::vector<GemmMeasurement> rows = read_rows(options, gpu, catalog);
-  std::cout << gpu.name << ", " << rows.size() << " GEMMs\n";
-  print_rate("sustainedTensorFraction", sustained_tensor_rate(rows, gpu),
-             "GEMMs with M, N, K of at least 4096");
-  print_rate("sustainedDramFraction", sustained_dram_rate(rows, gpu),
-             "GEMMs with M <= 32 and at least 300 MB of weights");
+  const CsvTable csv = read_table(options);
+  const GpuMeasurements measured = read_rows(csv, options, gpu, catalog);
+  if (options.reference.empty()) {
+    calibrate_by_gemms(measured);
+  } else {
+    calibrate_by_relative(measured,
+                          read_rows(csv, options, catalog.get(options.reference), catalog));
+  }
   return kDone;
 }
 
@@ -79,14 +132,24 @@ int run(const Options& options) {
 
 void add_calibrate_command(CLI::App& parent, std::function<int()>& action) {
   CLI::App* command = parent.add_subcommand(
-      "calibrate", "Sustained tensor and DRAM rate of a GPU from measured GEMMs, for its file");
+      "calibrate",
+      "Sustained tensor and DRAM rate of a GPU for its file: from measured GEMMs, or from another "
+      "operator beside a GPU whose rates are known");
   const auto options = std::make_shared<Options>();
   command->add_option("--hardware", options->hardware, "GPU to calibrate")
       ->option_text("GPU (required)")
       ->required();
-  command->add_option("--data", options->data, "CSV with M, N, K, avg_duration (us), hardware")
+  command
+      ->add_option("--data", options->data, "CSV of problems with avg_duration (us) and hardware")
       ->option_text("FILE (required)")
       ->required();
+  command->add_option("--operator", options->family, "Operator of the rows (default: gemm)")
+      ->option_text("NAME");
+  command
+      ->add_option("--reference", options->reference,
+                   "GPU with known rates and rows of the same problems: one with the same chip, or "
+                   "both with a capped tensor rate")
+      ->option_text("GPU");
   command->add_option("--source", options->source, "Use only rows with this value of `source`")
       ->option_text("TEXT");
   command->add_option("--hardware-dir", options->hardware_folder, "Folder of the GPU files")

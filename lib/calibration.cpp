@@ -1,5 +1,10 @@
 #include "pw/calibration.h"
 
+#include <algorithm>
+#include <unordered_map>
+
+#include "operator_key.h"
+#include "pw/gemm.h"
 #include "pw/roofline.h"
 #include "statistics.h"
 
@@ -7,6 +12,7 @@ namespace pw {
 namespace {
 
 constexpr double kClearlyBound = 4;  // one time over the other
+constexpr double kLeastUs = 100;     // of tensor work, beside which a launch is nothing
 
 double weight_bytes(const GemmConfig& gemm) {
   return 2.0 * static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
@@ -40,6 +46,40 @@ std::optional<SustainedRate> median_rate(const std::vector<GemmMeasurement>& row
   return SustainedRate{median(chosen), static_cast<std::int64_t>(chosen.size()), large_rows};
 }
 
+double l2_bytes(const HardwareSpec& hardware) { return hardware.l2_cache_kib * 1024; }
+
+// A problem on one of two GPUs.
+struct Run {
+  Roofline limits;
+  double duration_us = 0;
+};
+
+// `shows` tells whether a run shows the rate, `limit_us` what the problem takes at the nominal one.
+template <class Shows, class LimitUs>
+std::optional<RelativeRate> relative_rate(const GpuMeasurements& gpu,
+                                          const GpuMeasurements& reference, const Shows& shows,
+                                          const LimitUs& limit_us) {
+  std::unordered_map<OperatorKey, Run, OperatorKeyHash> others;
+  for (const GpuMeasurements::Row& row : reference.rows) {
+    others.try_emplace(key_of(row.config),
+                       Run{roofline(row.config, reference.hardware), row.duration_us});
+  }
+  std::vector<double> ratios;
+  for (const GpuMeasurements::Row& row : gpu.rows) {
+    const auto found = others.find(key_of(row.config));
+    if (found == others.end()) continue;
+    const Run here{roofline(row.config, gpu.hardware), row.duration_us};
+    const Run there = found->second;
+    others.erase(found);
+    if (!shows(here, gpu.hardware) || !shows(there, reference.hardware)) continue;
+    ratios.push_back(limit_us(here.limits) / here.duration_us /
+                     (limit_us(there.limits) / there.duration_us));
+  }
+  if (ratios.empty()) return std::nullopt;
+  return RelativeRate{median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75),
+                      static_cast<std::int64_t>(ratios.size())};
+}
+
 }  // namespace
 
 std::optional<SustainedRate> sustained_tensor_rate(const std::vector<GemmMeasurement>& rows,
@@ -48,7 +88,7 @@ std::optional<SustainedRate> sustained_tensor_rate(const std::vector<GemmMeasure
   return median_rate(
       rows, [](const GemmMeasurement& row) { return is_large(row.gemm); },
       [&](const GemmMeasurement& row) {
-        return limits(row).compute_us >= std::max(100.0, kClearlyBound * limits(row).dram_us);
+        return limits(row).compute_us >= std::max(kLeastUs, kClearlyBound * limits(row).dram_us);
       },
       [&](const GemmMeasurement& row) { return limits(row).compute_us / row.duration_us; });
 }
@@ -56,14 +96,36 @@ std::optional<SustainedRate> sustained_tensor_rate(const std::vector<GemmMeasure
 std::optional<SustainedRate> sustained_dram_rate(const std::vector<GemmMeasurement>& rows,
                                                  const HardwareSpec& hardware) {
   const auto limits = [&](const GemmMeasurement& row) { return roofline(row.gemm, hardware); };
-  const double l2_bytes = hardware.l2_cache_kib * 1024;
   return median_rate(
       rows, [](const GemmMeasurement& row) { return is_weight_bound(row.gemm); },
       [&](const GemmMeasurement& row) {
         return limits(row).dram_us >= kClearlyBound * limits(row).compute_us &&
-               weight_bytes(row.gemm) >= kClearlyBound * l2_bytes;
+               weight_bytes(row.gemm) >= kClearlyBound * l2_bytes(hardware);
       },
       [&](const GemmMeasurement& row) { return limits(row).dram_us / row.duration_us; });
+}
+
+std::optional<RelativeRate> relative_tensor_rate(const GpuMeasurements& gpu,
+                                                 const GpuMeasurements& reference) {
+  constexpr double kTensorBound = 1.5;  // fused experts have few rows each: seldom more
+  return relative_rate(
+      gpu, reference,
+      [](const Run& run, const HardwareSpec&) {
+        return run.limits.compute_us >= std::max(kLeastUs, kTensorBound * run.limits.dram_us);
+      },
+      [](const Roofline& limits) { return limits.compute_us; });
+}
+
+std::optional<RelativeRate> relative_dram_rate(const GpuMeasurements& gpu,
+                                               const GpuMeasurements& reference) {
+  return relative_rate(
+      gpu, reference,
+      [](const Run& run, const HardwareSpec& hardware) {
+        const double bytes = run.limits.dram_us * hardware.memory_bandwidth * 1e3;
+        return run.limits.dram_us >= kClearlyBound * run.limits.compute_us &&
+               bytes >= kClearlyBound * l2_bytes(hardware);
+      },
+      [](const Roofline& limits) { return limits.dram_us; });
 }
 
 }  // namespace pw

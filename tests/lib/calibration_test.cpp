@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "pw/gemm.h"
+#include "pw/moe.h"
 #include "pw/roofline.h"
 #include "support/test_hardware.h"
 
@@ -48,6 +50,50 @@ TEST(SustainedRates, AreAbsentWithoutRowsThatShowThem) {
   const std::vector<GemmMeasurement> rows = {measured(256, 1024, 1024, 0.5, 0.5)};
   EXPECT_FALSE(sustained_tensor_rate(rows, test_ampere()).has_value());
   EXPECT_FALSE(sustained_dram_rate(rows, test_ampere()).has_value());
+}
+
+// A fused MoE kernel that reaches these fractions on a GPU.
+GpuMeasurements::Row moe_run(std::int64_t tokens, const HardwareSpec& hardware, double tensor,
+                             double dram) {
+  MoeConfig moe;
+  moe.tokens = tokens;
+  moe.experts = 8;
+  moe.top_k = 2;
+  moe.hidden = 4096;
+  moe.intermediate = 14336;
+  const Roofline limits = roofline(moe, hardware);
+  return {moe, std::max(limits.compute_us / tensor, limits.dram_us / dram)};
+}
+
+TEST(RelativeRates, CompareTheProblemsThatBothRan) {
+  const HardwareSpec here = test_ampere();
+  HardwareSpec there = here;
+  there.sm_freq_mhz *= 0.8;
+  const GpuMeasurements gpu{
+      here,
+      {moe_run(8192, here, 0.55, 1), moe_run(16384, here, 0.66, 1), moe_run(32768, here, 0.60, 1),
+       moe_run(16, here, 1, 0.90), moe_run(24, here, 1, 0.90), moe_run(40000, here, 0.1, 0.1)}};
+  const GpuMeasurements reference{
+      there,
+      {moe_run(32768, there, 0.50, 1), moe_run(8192, there, 0.50, 1),
+       moe_run(16384, there, 0.50, 1), moe_run(16, there, 1, 0.75), moe_run(9000, there, 0.1, 1)}};
+  const auto tensor = relative_tensor_rate(gpu, reference);
+  const auto dram = relative_dram_rate(gpu, reference);
+  ASSERT_TRUE(tensor && dram);
+  EXPECT_NEAR(tensor->ratio, 1.2, 1e-9);
+  EXPECT_NEAR(tensor->low, 1.15, 1e-9);
+  EXPECT_NEAR(tensor->high, 1.26, 1e-9);
+  EXPECT_EQ(tensor->problems, 3);
+  EXPECT_NEAR(dram->ratio, 1.2, 1e-9);
+  EXPECT_EQ(dram->problems, 1);
+}
+
+TEST(RelativeRates, AreAbsentWithoutProblemsThatShowThem) {
+  const HardwareSpec gpu = test_ampere();
+  const GpuMeasurements few{gpu, {moe_run(8192, gpu, 0.5, 1)}};
+  EXPECT_TRUE(relative_tensor_rate(few, few));
+  EXPECT_FALSE(relative_dram_rate(few, few));
+  EXPECT_FALSE(relative_tensor_rate(few, {gpu, {moe_run(9000, gpu, 0.5, 1)}}));
 }
 
 }  // namespace

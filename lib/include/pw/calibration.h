@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "pw/gemm.h"
 #include "pw/hardware_spec.h"
+#include "pw/operators.h"
 
 namespace pw {
 
@@ -31,5 +31,33 @@ std::optional<SustainedRate> sustained_tensor_rate(const std::vector<GemmMeasure
                                                    const HardwareSpec& hardware);
 std::optional<SustainedRate> sustained_dram_rate(const std::vector<GemmMeasurement>& rows,
                                                  const HardwareSpec& hardware);
+
+// Measurements of any operator on one GPU.
+struct GpuMeasurements {
+  struct Row {
+    OperatorConfig config;
+    double duration_us = 0;
+  };
+  const HardwareSpec& hardware;
+  std::vector<Row> rows;  // of several rows of one problem the first counts
+};
+
+// What one GPU sustains as a fraction of its nominal rate, over what another one does: for a GPU
+// that has rows of some other kernel alone, beside a relative whose rates are known.
+struct RelativeRate {
+  double ratio = 0;          // median over the problems that both ran and that show the rate
+  double low = 0, high = 0;  // quartiles
+  std::int64_t problems = 0;
+};
+
+// Tensor rate: problems whose tensor time is at least 1.5 times their DRAM time and 100 us on both.
+// DRAM rate: those whose DRAM time is at least 4 times their tensor time on both, and whose bytes
+// are at least 4 times either L2. A kernel reaches less of the nominal rate than a GEMM; the ratio
+// takes that out as far as it does so on both, which holds for two cards with the same chip, and
+// for two whose tensor rate is capped far below what their chip could do. Absent: no such problem.
+std::optional<RelativeRate> relative_tensor_rate(const GpuMeasurements& gpu,
+                                                 const GpuMeasurements& reference);
+std::optional<RelativeRate> relative_dram_rate(const GpuMeasurements& gpu,
+                                               const GpuMeasurements& reference);
 
 }  // namespace pw
