@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app.h"
-#include "io/csv_table.h"
 #include "pw/calibration.h"
 #include "pw/data_paths.h"
 #include "pw/gemm.h"
@@ -30,40 +29,9 @@ struct Options {
   std::optional<fs::path> hardware_folder;
 };
 
-GpuMeasurements read_rows(const CsvTable& csv, const Options& options, const HardwareSpec& gpu,
-                          const HardwareCatalog& catalog) {
-  const OperatorFamily& family = operator_family(options.family);
-  GpuMeasurements measured{gpu, {}};
-  for (std::size_t row = 0; row < csv.rows(); ++row) {
-    const CsvRow fields(csv, row);
-    if (catalog.find(fields.text("hardware")) != &gpu ||
-        (!options.source.empty() && fields.text("source") != options.source)) {
-      continue;
-    }
-    const double duration_us = fields.number("avg_duration");
-    if (duration_us <= 0) {
-      throw DataError(fields.where("avg_duration") + " is " + fields.text("avg_duration") +
-                      ", expected microseconds above 0");
-    }
-    measured.rows.push_back({family.read(fields), duration_us});
-  }
-  if (measured.rows.empty()) {
-    throw DataError(options.data.string() + " has no rows of " + gpu.name +
-                    (options.source.empty() ? "" : " from source " + options.source));
-  }
-  return measured;
-}
-
-CsvTable read_table(const Options& options) {
-  CsvTable csv = CsvTable::read(options.data);
-  csv.require_no_bad_lines();
-  std::vector<std::string_view> required = operator_family(options.family).problem_columns;
-  required.insert(required.end(), {"avg_duration", "hardware"});
-  if (!options.source.empty()) {
-    required.emplace_back("source");
-  }
-  csv.require_columns(required);
-  return csv;
+// Why a fraction cannot go into the file.
+std::string objection(double fraction, const char* question) {
+  return fraction > 1 ? std::string("  NOT to be used: above 1; ") + question + "\n" : "";
 }
 
 void print_rate(const char* key, const std::optional<SustainedRate>& rate, const char* needed) {
@@ -72,7 +40,8 @@ void print_rate(const char* key, const std::optional<SustainedRate>& rate, const
     return;
   }
   std::cout << '"' << key << "\": " << rate->fraction << "   (" << rate->rows << " rows"
-            << (rate->large_rows ? ")\n" : ", smaller than asked for: take more care)\n");
+            << (rate->large_rows ? ")\n" : ", smaller than asked for: take more care)\n")
+            << objection(rate->fraction, "is avg_duration in us, and the nominal rate right?");
 }
 
 void calibrate_by_gemms(const GpuMeasurements& measured) {
@@ -97,7 +66,8 @@ void print_relative(const char* key, const std::optional<RelativeRate>& rate,
   }
   std::cout << '"' << key << "\": " << *known * rate->ratio << "   (" << rate->ratio << " of the "
             << reference.name << "'s " << *known << "; median of " << rate->problems
-            << " problems, half of them " << rate->low << " to " << rate->high << ")\n";
+            << " problems, half of them " << rate->low << " to " << rate->high << ")\n"
+            << objection(*known * rate->ratio, "the reference is no relative of this GPU");
 }
 
 void calibrate_by_relative(const GpuMeasurements& measured, const GpuMeasurements& reference) {
@@ -117,13 +87,12 @@ int run(const Options& options) {
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", options.hardware_folder));
   const HardwareSpec& gpu = catalog.get(options.hardware);
-  const CsvTable csv = read_table(options);
-  const GpuMeasurements measured = read_rows(csv, options, gpu, catalog);
+  const MeasuredFile file(options.data, operator_family(options.family), options.source);
+  const GpuMeasurements measured = file.rows_of(gpu, catalog);
   if (options.reference.empty()) {
     calibrate_by_gemms(measured);
   } else {
-    calibrate_by_relative(measured,
-                          read_rows(csv, options, catalog.get(options.reference), catalog));
+    calibrate_by_relative(measured, file.rows_of(catalog.get(options.reference), catalog));
   }
   return kDone;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "io/csv_table.h"
 #include "operator_key.h"
 #include "pw/gemm.h"
 #include "pw/roofline.h"
@@ -10,6 +11,8 @@
 
 namespace pw {
 namespace {
+
+constexpr char kDuration[] = "avg_duration", kHardware[] = "hardware", kSource[] = "source";
 
 constexpr double kClearlyBound = 4;  // one time over the other
 constexpr double kLeastUs = 100;     // of tensor work, beside which a launch is nothing
@@ -103,6 +106,43 @@ std::optional<SustainedRate> sustained_dram_rate(const std::vector<GemmMeasureme
                weight_bytes(row.gemm) >= kClearlyBound * l2_bytes(hardware);
       },
       [&](const GemmMeasurement& row) { return limits(row).dram_us / row.duration_us; });
+}
+
+MeasuredFile::MeasuredFile(const std::filesystem::path& path, const OperatorFamily& family,
+                           const std::string& source)
+    : table_(std::make_unique<CsvTable>(CsvTable::read(path))), family_(family), source_(source) {
+  table_->require_no_bad_lines();
+  std::vector<std::string_view> required = family.problem_columns;
+  required.insert(required.end(), {kDuration, kHardware});
+  if (!source.empty()) {
+    required.emplace_back(kSource);
+  }
+  table_->require_columns(required);
+}
+
+MeasuredFile::~MeasuredFile() = default;
+
+GpuMeasurements MeasuredFile::rows_of(const HardwareSpec& gpu,
+                                      const HardwareCatalog& catalog) const {
+  GpuMeasurements measured{gpu, {}};
+  for (std::size_t row = 0; row < table_->rows(); ++row) {
+    const CsvRow fields(*table_, row);
+    if (catalog.find(fields.text(kHardware)) != &gpu ||
+        (!source_.empty() && fields.text(kSource) != source_)) {
+      continue;
+    }
+    const double duration_us = fields.number(kDuration);
+    if (duration_us <= 0) {
+      throw DataError(fields.where(kDuration) + " is " + fields.text(kDuration) +
+                      ", expected microseconds above 0");
+    }
+    measured.rows.push_back({family_.read(fields), duration_us});
+  }
+  if (measured.rows.empty()) {
+    throw DataError(table_->path().string() + " has no rows of " + gpu.name +
+                    (source_.empty() ? "" : " from source " + source_));
+  }
+  return measured;
 }
 
 std::optional<RelativeRate> relative_tensor_rate(const GpuMeasurements& gpu,

@@ -198,6 +198,37 @@ TEST_F(PwTrainTest, BadDataEndsInOneSentenceAndNoFile) {
   }
 }
 
+TEST_F(PwTrainTest, CalibratesByGemmsOrBesideARelative) {
+  folder_.file("gemm.csv",
+               "M,N,K,avg_duration,hardware\n"
+               "8192,8192,8192,9500,RTX A6000\n8192,8192,8192,10000,A40\n"
+               "8,16384,16384,1000,RTX A6000\n8,16384,16384,1250,A40\n");
+  const auto calibrate = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"calibrate", "--data", "gemm.csv", "--hardware", "RTX A6000"});
+    return run(more);
+  };
+  const ProgramResult by_gemms = calibrate({});
+  EXPECT_EQ(by_gemms.exit_code, 0) << by_gemms.errors;
+  EXPECT_THAT(by_gemms.output, AllOf(HasSubstr("NVIDIA RTX A6000, 2 GEMMs\n"),
+                                     HasSubstr("\"sustainedTensorFraction\": 0.74"),
+                                     HasSubstr("\"sustainedDramFraction\": 0.69")));
+  const ProgramResult beside = calibrate({"--reference", "A40"});
+  EXPECT_EQ(beside.exit_code, 0) << beside.errors;
+  EXPECT_THAT(beside.output, AllOf(HasSubstr("NVIDIA RTX A6000 beside NVIDIA A40\n"),
+                                   HasSubstr("of the NVIDIA A40's 0.760626; median of 1 problem")));
+
+  folder_.file("gemm.csv", "M,N,K,avg_duration,hardware\n8192,8192,8192,5,RTX A6000\n");
+  EXPECT_THAT(calibrate({}).output, HasSubstr("NOT to be used: above 1; is avg_duration in us"));
+
+  const ProgramResult alone = calibrate({"--operator", "moe"});
+  EXPECT_EQ(alone.exit_code, 3);
+  EXPECT_THAT(alone.errors, HasSubstr("--operator moe needs --reference"));
+  EXPECT_THAT(calibrate({"--reference", "H100"}).errors,
+              HasSubstr("gemm.csv has no rows of NVIDIA H100"));
+  EXPECT_THAT(calibrate({"--operator", "moe", "--reference", "A40"}).errors,
+              HasSubstr("no column 'weight_type', 'E', 'topk', 'H'"));
+}
+
 TEST_F(PwTrainTest, WrongUsageEndsWithCode2) {
   EXPECT_EQ(run({}).exit_code, 2);
   EXPECT_EQ(run({"mlp", "--operator", "gemm"}).exit_code, 2);

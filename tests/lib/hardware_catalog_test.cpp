@@ -1,6 +1,7 @@
 #include "pw/hardware_catalog.h"
 
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -202,8 +203,11 @@ TEST(ShippedHardware, OnlyHopperAndB200UsePersistentGemms) {
 }
 
 // Columns hardware, M, N, K, copies, eta, beta: the sustained rates that the recipe was made with.
-TEST(ShippedHardware, SustainedRatesAreTheRecipes) {
+// Of the GPUs whose rates are measured; those of the others come from MoE rows.
+TEST(ShippedHardware, MeasuredSustainedRatesAreTheRecipes) {
   PW_REFERENCE_OR_SKIP(reference);
+  const std::set<std::string> tensor_from_moe = {"H800", "L20", "L40", "RTX 6000 Ada", "RTX A6000"};
+  const std::set<std::string> dram_from_moe = {"H20", "H800", "RTX A6000"};
   std::ifstream file(reference / "golden" / "recipe_gemm.csv");
   std::string line;
   std::getline(file, line);
@@ -213,9 +217,14 @@ TEST(ShippedHardware, SustainedRatesAreTheRecipes) {
     std::string cell[7];
     for (std::string& each : cell) std::getline(cells, each, ',');
     const HardwareSpec& spec = shipped().get(cell[0]);
-    EXPECT_DOUBLE_EQ(spec.sustained_tensor_fraction.value(), std::stod(cell[5])) << cell[0];
-    EXPECT_DOUBLE_EQ(spec.sustained_dram_fraction.value(), std::stod(cell[6])) << cell[0];
-    ++rows;
+    if (tensor_from_moe.count(spec.stem) == 0) {
+      EXPECT_DOUBLE_EQ(spec.sustained_tensor_fraction.value(), std::stod(cell[5])) << cell[0];
+      ++rows;
+    }
+    if (dram_from_moe.count(spec.stem) == 0) {
+      EXPECT_DOUBLE_EQ(spec.sustained_dram_fraction.value(), std::stod(cell[6])) << cell[0];
+      ++rows;
+    }
   }
   EXPECT_GT(rows, 0);
 }

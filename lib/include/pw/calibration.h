@@ -1,13 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "pw/hardware_catalog.h"
 #include "pw/hardware_spec.h"
 #include "pw/operators.h"
 
 namespace pw {
+
+class CsvTable;
 
 struct GemmMeasurement {
   GemmConfig gemm;
@@ -40,6 +46,24 @@ struct GpuMeasurements {
   };
   const HardwareSpec& hardware;
   std::vector<Row> rows;  // of several rows of one problem the first counts
+};
+
+// A CSV with the problem columns of the family, avg_duration (us) and hardware, of several GPUs.
+class MeasuredFile {
+ public:
+  // Throws DataError when a column is absent or a line is no row. A `source` that is not empty
+  // selects the rows with this cell of column source.
+  MeasuredFile(const std::filesystem::path& path, const OperatorFamily& family,
+               const std::string& source = "");
+  ~MeasuredFile();
+
+  // Throws DataError when there are none, or for a row that is no problem or no duration.
+  GpuMeasurements rows_of(const HardwareSpec& gpu, const HardwareCatalog& catalog) const;
+
+ private:
+  std::unique_ptr<const CsvTable> table_;
+  const OperatorFamily& family_;
+  std::string source_;
 };
 
 // What one GPU sustains as a fraction of its nominal rate, over what another one does: for a GPU
