@@ -27,16 +27,23 @@ std::string_view to_string(Interconnect interconnect) {
 }
 
 SustainedFractions sustained_fractions(const HardwareSpec& hardware) {
+  // Two power classes. A card whose tensor rate is capped to half of its chip's or less sustains
+  // nearly all of the rest, where its relatives are held back by their power limit.
+  const auto is_capped = [&](double chip_ops_per_cycle_sm) {
+    return hardware.tensor_bf16_ops_per_cycle_sm <= 0.6 * chip_ops_per_cycle_sm;
+  };
   SustainedFractions fractions;
   switch (hardware.architecture) {
     case Architecture::ampere:  // A100 .797 .759, A40 .761 .792
       fractions = {0.78, 0.78, false};
       break;
-    case Architecture::ada:  // L40S .532 .830
-      fractions = {0.53, 0.83, false};
+    case Architecture::ada:  // L40S .532 .830; capped: L20 .889 .807, L40 .803 .838
+      fractions = is_capped(1024) ? SustainedFractions{0.85, 0.82, false}
+                                  : SustainedFractions{0.53, 0.83, false};
       break;
-    case Architecture::hopper:  // H100 .728 .847, H200 .673 .792
-      fractions = {0.70, 0.82, false};
+    case Architecture::hopper:  // H100 .728 .847, H200 .673 .792; capped: H20 .951 .822
+      fractions = is_capped(4096) ? SustainedFractions{0.95, 0.82, false}
+                                  : SustainedFractions{0.70, 0.82, false};
       break;
     case Architecture::blackwell:  // B200 .652 .820, RTX PRO 6000 S .882 .828
       fractions = {0.77, 0.82, false};

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -36,6 +37,7 @@ struct Columns {
 };
 
 constexpr const char* kPredictionColumns[] = {"predicted_overall_perf", "predicted_duration_us",
+                                              "predicted_p10_us", "predicted_p90_us",
                                               "prediction_note"};
 
 Columns columns_for(const CsvTable& csv, const OperatorFamily& family, bool features,
@@ -181,8 +183,14 @@ std::string csv_text(const CsvTable& csv, const Columns& columns,
     if (columns.predictions) {
       const OperatorPrediction& prediction = result.prediction;
       const std::optional<double>& fraction = prediction.fraction_of_reference;
+      const auto beyond = [&](double ErrorBand::*error) {
+        return prediction.errors
+                   ? python_repr(prediction.duration_us * std::exp((*prediction.errors).*error))
+                   : "";
+      };
       text << ',' << (fraction ? python_repr(*fraction) : "") << ','
-           << python_repr(prediction.duration_us) << ',' << csv_cell(result.note);
+           << python_repr(prediction.duration_us) << ',' << beyond(&ErrorBand::p10) << ','
+           << beyond(&ErrorBand::p90) << ',' << csv_cell(result.note);
     }
     text << '\n';
   }
@@ -220,8 +228,9 @@ int predict(const Arguments& arguments) {
 
 void add_predict_operators(CLI::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* operators = app.add_subcommand(
-      "operators", "Append features and predicted durations to a CSV of operator problems");
+  CLI::App* operators = app.add_subcommand("operators",
+                                           "Append features and predicted durations, with their "
+                                           "p10 and p90, to a CSV of operator problems");
   operators
       ->add_option("--operator", arguments->family,
                    "gemm, gemm_fp8, attn, rmsnorm, siluandmul or moe")

@@ -114,6 +114,13 @@ TEST(SustainedFractions, ComeFromTheFileOrTheArchitecture) {
   HardwareSpec hopper = test_hopper();
   EXPECT_TRUE(sustained_fractions(hopper).is_default);
   EXPECT_EQ(sustained_fractions(hopper).tensor, 0.70);
+  HardwareSpec capped = hopper;
+  capped.tensor_bf16_ops_per_cycle_sm = 1024;  // as the H20
+  EXPECT_EQ(sustained_fractions(capped).tensor, 0.95);
+  capped.architecture = Architecture::ada;  // whose chips do no more than that
+  EXPECT_EQ(sustained_fractions(capped).tensor, 0.53);
+  capped.tensor_bf16_ops_per_cycle_sm = 516;  // as the L20
+  EXPECT_EQ(sustained_fractions(capped).tensor, 0.85);
   hopper.sustained_tensor_fraction = 0.9;
   EXPECT_TRUE(sustained_fractions(hopper).is_default);
   EXPECT_EQ(sustained_fractions(hopper).tensor, 0.9);

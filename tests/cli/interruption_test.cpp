@@ -37,6 +37,7 @@ struct Run {
 
 void PrintTo(const Run& run, std::ostream* out) { *out << run.name; }
 
+#ifdef PW_TRAIN_PROGRAM
 std::string gemm_rows() {
   std::string text = "M,N,K,avg_duration,hardware\n";
   for (int i = 1; i <= 60; ++i) {
@@ -45,6 +46,7 @@ std::string gemm_rows() {
   }
   return text;
 }
+#endif
 
 constexpr char kTrace[] = "num_prefill_tokens,output_tokens\n300,40\n70,40\n";
 constexpr char kMeasured[] =

@@ -127,6 +127,12 @@ TEST_F(PwPredictTest, OperatorsAppendsToEachRowAndKeepsTheRest) {
   EXPECT_GT(CsvRow(csv, 0).number("tensor_all_ops"), 0);
   const double small = CsvRow(csv, 0).number("predicted_duration_us");
   EXPECT_GT(CsvRow(csv, 1).number("predicted_duration_us"), 100 * small);
+  const auto width = [&](std::size_t row) {
+    const CsvRow cells(csv, row);
+    EXPECT_LT(cells.number("predicted_p10_us"), cells.number("predicted_p90_us"));
+    return cells.number("predicted_p90_us") / cells.number("predicted_p10_us");
+  };
+  EXPECT_LT(width(0), width(1)) << "a GPU that the model knows, and one that it does not";
   EXPECT_THAT(CsvRow(csv, 1).text("prediction_note"),
               AllOf(HasSubstr("hardware not in training data"), HasSubstr("out of range")));
 }

@@ -46,7 +46,7 @@ struct HardwareSpec {
 };
 
 // The sustained fractions of the file; where it has none, the median of the calibrated GPUs of the
-// same architecture (hardware/README.md "Sustained rates").
+// same architecture and power class (hardware/README.md "Sustained rates").
 struct SustainedFractions {
   double tensor = 1;
   double dram = 1;
