@@ -27,10 +27,12 @@ std::string_view to_string(Interconnect interconnect) {
 }
 
 SustainedFractions sustained_fractions(const HardwareSpec& hardware) {
-  // Two power classes. A card whose tensor rate is capped to half of its chip's or less sustains
-  // nearly all of the rest, where its relatives are held back by their power limit.
+  // Two power classes. A card whose tensor rate is capped to about half of its chip's or less
+  // sustains nearly all of the rest, where its relatives are held back by their power limit. Rates
+  // from MoE rows beside a relative count where a class has no other.
   const auto is_capped = [&](double chip_ops_per_cycle_sm) {
-    return hardware.tensor_bf16_ops_per_cycle_sm <= 0.6 * chip_ops_per_cycle_sm;
+    constexpr double kCapped = 0.6;  // L20 .504, L40 .5, H20 .25
+    return hardware.tensor_bf16_ops_per_cycle_sm <= kCapped * chip_ops_per_cycle_sm;
   };
   SustainedFractions fractions;
   switch (hardware.architecture) {

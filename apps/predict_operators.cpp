@@ -1,6 +1,6 @@
-#include <cmath>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "app.h"
@@ -183,14 +183,11 @@ std::string csv_text(const CsvTable& csv, const Columns& columns,
     if (columns.predictions) {
       const OperatorPrediction& prediction = result.prediction;
       const std::optional<double>& fraction = prediction.fraction_of_reference;
-      const auto beyond = [&](double ErrorBand::*error) {
-        return prediction.errors
-                   ? python_repr(prediction.duration_us * std::exp((*prediction.errors).*error))
-                   : "";
-      };
+      std::optional<TimeBand> band;
+      if (prediction.errors) band = time_band(*prediction.errors, prediction.duration_us);
       text << ',' << (fraction ? python_repr(*fraction) : "") << ','
-           << python_repr(prediction.duration_us) << ',' << beyond(&ErrorBand::p10) << ','
-           << beyond(&ErrorBand::p90) << ',' << csv_cell(result.note);
+           << python_repr(prediction.duration_us) << ',' << (band ? python_repr(band->p10_us) : "")
+           << ',' << (band ? python_repr(band->p90_us) : "") << ',' << csv_cell(result.note);
     }
     text << '\n';
   }

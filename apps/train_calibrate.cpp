@@ -49,10 +49,10 @@ void calibrate_by_gemms(const GpuMeasurements& measured) {
   for (const GpuMeasurements::Row& row : measured.rows) {
     rows.push_back({std::get<GemmConfig>(row.config), row.duration_us});
   }
-  std::cout << measured.hardware.name << ", " << rows.size() << " GEMMs\n";
-  print_rate("sustainedTensorFraction", sustained_tensor_rate(rows, measured.hardware),
+  std::cout << measured.hardware->name << ", " << rows.size() << " GEMMs\n";
+  print_rate("sustainedTensorFraction", sustained_tensor_rate(rows, *measured.hardware),
              "GEMMs with M, N, K of at least 4096");
-  print_rate("sustainedDramFraction", sustained_dram_rate(rows, measured.hardware),
+  print_rate("sustainedDramFraction", sustained_dram_rate(rows, *measured.hardware),
              "GEMMs with M <= 32 and at least 300 MB of weights");
 }
 
@@ -71,14 +71,15 @@ void print_relative(const char* key, const std::optional<RelativeRate>& rate,
 }
 
 void calibrate_by_relative(const GpuMeasurements& measured, const GpuMeasurements& reference) {
-  std::cout << measured.hardware.name << " beside " << reference.hardware.name << '\n';
+  std::cout << measured.hardware->name << " beside " << reference.hardware->name << '\n';
   print_relative("sustainedTensorFraction", relative_tensor_rate(measured, reference),
-                 reference.hardware.sustained_tensor_fraction, reference.hardware);
+                 reference.hardware->sustained_tensor_fraction, *reference.hardware);
   print_relative("sustainedDramFraction", relative_dram_rate(measured, reference),
-                 reference.hardware.sustained_dram_fraction, reference.hardware);
+                 reference.hardware->sustained_dram_fraction, *reference.hardware);
 }
 
 int run(const Options& options) {
+  const OperatorFamily& family = operator_family(options.family);
   if (options.family != "gemm" && options.reference.empty()) {
     throw DataError("--operator " + options.family +
                     " needs --reference: rates come from GEMMs, or from what another GPU with "
@@ -87,13 +88,17 @@ int run(const Options& options) {
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", options.hardware_folder));
   const HardwareSpec& gpu = catalog.get(options.hardware);
-  const MeasuredFile file(options.data, operator_family(options.family), options.source);
+  const MeasuredFile file(options.data, family, options.source);
   const GpuMeasurements measured = file.rows_of(gpu, catalog);
   if (options.reference.empty()) {
     calibrate_by_gemms(measured);
-  } else {
-    calibrate_by_relative(measured, file.rows_of(catalog.get(options.reference), catalog));
+    return kDone;
   }
+  const HardwareSpec& reference = catalog.get(options.reference);
+  if (&reference == &gpu) {
+    throw DataError("--reference is the GPU to calibrate: name another one, with known rates");
+  }
+  calibrate_by_relative(measured, file.rows_of(reference, catalog));
   return kDone;
 }
 

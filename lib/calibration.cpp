@@ -54,29 +54,37 @@ double l2_bytes(const HardwareSpec& hardware) { return hardware.l2_cache_kib * 1
 // A problem on one of two GPUs.
 struct Run {
   Roofline limits;
-  double duration_us = 0;
+  double duration_us = 0;  // median of its rows
 };
+using Runs = std::unordered_map<OperatorKey, Run, OperatorKeyHash>;
+
+Runs runs_of(const GpuMeasurements& measured) {
+  std::unordered_map<OperatorKey, std::vector<double>, OperatorKeyHash> durations;
+  Runs runs;
+  for (const GpuMeasurements::Row& row : measured.rows) {
+    const OperatorKey key = key_of(row.config);
+    durations[key].push_back(row.duration_us);
+    if (runs.count(key) == 0) runs[key].limits = roofline(row.config, *measured.hardware);
+  }
+  for (auto& [key, run] : runs) run.duration_us = median(durations[key]);
+  return runs;
+}
 
 // `shows` tells whether a run shows the rate, `limit_us` what the problem takes at the nominal one.
 template <class Shows, class LimitUs>
 std::optional<RelativeRate> relative_rate(const GpuMeasurements& gpu,
                                           const GpuMeasurements& reference, const Shows& shows,
                                           const LimitUs& limit_us) {
-  std::unordered_map<OperatorKey, Run, OperatorKeyHash> others;
-  for (const GpuMeasurements::Row& row : reference.rows) {
-    others.try_emplace(key_of(row.config),
-                       Run{roofline(row.config, reference.hardware), row.duration_us});
-  }
+  const Runs there = runs_of(reference);
   std::vector<double> ratios;
-  for (const GpuMeasurements::Row& row : gpu.rows) {
-    const auto found = others.find(key_of(row.config));
-    if (found == others.end()) continue;
-    const Run here{roofline(row.config, gpu.hardware), row.duration_us};
-    const Run there = found->second;
-    others.erase(found);
-    if (!shows(here, gpu.hardware) || !shows(there, reference.hardware)) continue;
-    ratios.push_back(limit_us(here.limits) / here.duration_us /
-                     (limit_us(there.limits) / there.duration_us));
+  for (const auto& [key, run] : runs_of(gpu)) {
+    const auto other = there.find(key);
+    if (other == there.end() || !shows(run, *gpu.hardware) ||
+        !shows(other->second, *reference.hardware)) {
+      continue;
+    }
+    ratios.push_back(limit_us(run.limits) / run.duration_us /
+                     (limit_us(other->second.limits) / other->second.duration_us));
   }
   if (ratios.empty()) return std::nullopt;
   return RelativeRate{median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75),
@@ -110,7 +118,7 @@ std::optional<SustainedRate> sustained_dram_rate(const std::vector<GemmMeasureme
 
 MeasuredFile::MeasuredFile(const std::filesystem::path& path, const OperatorFamily& family,
                            const std::string& source)
-    : table_(std::make_unique<CsvTable>(CsvTable::read(path))), family_(family), source_(source) {
+    : table_(std::make_unique<CsvTable>(CsvTable::read(path))), family_(&family), source_(source) {
   table_->require_no_bad_lines();
   std::vector<std::string_view> required = family.problem_columns;
   required.insert(required.end(), {kDuration, kHardware});
@@ -124,7 +132,7 @@ MeasuredFile::~MeasuredFile() = default;
 
 GpuMeasurements MeasuredFile::rows_of(const HardwareSpec& gpu,
                                       const HardwareCatalog& catalog) const {
-  GpuMeasurements measured{gpu, {}};
+  GpuMeasurements measured{&gpu, {}};
   for (std::size_t row = 0; row < table_->rows(); ++row) {
     const CsvRow fields(*table_, row);
     if (catalog.find(fields.text(kHardware)) != &gpu ||
@@ -136,7 +144,7 @@ GpuMeasurements MeasuredFile::rows_of(const HardwareSpec& gpu,
       throw DataError(fields.where(kDuration) + " is " + fields.text(kDuration) +
                       ", expected microseconds above 0");
     }
-    measured.rows.push_back({family_.read(fields), duration_us});
+    measured.rows.push_back({family_->read(fields), duration_us});
   }
   if (measured.rows.empty()) {
     throw DataError(table_->path().string() + " has no rows of " + gpu.name +

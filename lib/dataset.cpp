@@ -75,10 +75,10 @@ class DatasetReader {
 
  private:
   void reserve(std::size_t rows);
-  RowContext context_of(const CsvTable& table) const;
+  RowContext context_of(const CsvTable& file) const;  // without its rows
   void append(EvaluatedRows&& rows);
   void append(const UsedRow& row, std::string_view group_text);
-  void check_peak(const CsvTable& table, DurationUnit unit);
+  void check_peak(const fs::path& path, DurationUnit unit);
 
   Dataset data_;
   const HardwareCatalog& catalog_;
@@ -104,7 +104,7 @@ void DatasetReader::read(const fs::path& path) {
       file.lines_behind_header(), kLinesOfAPart,
       [&](std::size_t begin, std::size_t end) { return evaluate_rows(context, begin, end); },
       [&](EvaluatedRows&& rows) { append(std::move(rows)); });
-  check_peak(file, context.duration_unit);
+  check_peak(path, context.duration_unit);
   data_.files.back().sha256 = digest.get();
 }
 
@@ -122,9 +122,9 @@ void DatasetReader::reserve(std::size_t rows) {
   problems_.reserve(rows);
 }
 
-RowContext DatasetReader::context_of(const CsvTable& table) const {
+RowContext DatasetReader::context_of(const CsvTable& file) const {
   const DatasetOptions& options = data_.options;
-  const DurationColumn duration = find_duration_column(table, options.duration_unit);
+  const DurationColumn duration = find_duration_column(file, options.duration_unit);
   std::vector<std::string_view> required = data_.family->problem_columns;
   required.insert(required.end(), {duration.name, kHardwareColumn});
   if (!options.weight_column.empty()) {
@@ -136,25 +136,25 @@ RowContext DatasetReader::context_of(const CsvTable& table) const {
   for (const RowFilter& filter : options.filters) {
     append_columns(filter, required);
   }
-  table.require_columns(required);
+  file.require_columns(required);
 
-  RowContext context{table, *data_.family, catalog_, options, kept_features_};
+  RowContext context{file, *data_.family, catalog_, options, kept_features_};
   context.duration_unit = duration.unit;
-  context.duration = table.column(duration.name);
-  context.hardware = table.column(kHardwareColumn);
+  context.duration = file.column(duration.name);
+  context.hardware = file.column(kHardwareColumn);
   // The index column that pandas writes has an empty name too.
   context.weight =
-      options.weight_column.empty() ? CsvTable::npos : table.find_column(options.weight_column);
-  context.efficiency = table.find_column("overall_perf");
-  context.kernel_source = table.find_column("kernel_source");
+      options.weight_column.empty() ? CsvTable::npos : file.find_column(options.weight_column);
+  context.efficiency = file.find_column("overall_perf");
+  context.kernel_source = file.find_column("kernel_source");
   for (const Feature& feature : *data_.family->features) {
-    context.features.push_back(table.find_column(feature.name));
+    context.features.push_back(file.find_column(feature.name));
   }
   for (const std::string& column : options.group_by) {
-    context.group_by.push_back(table.column(column));
+    context.group_by.push_back(file.column(column));
   }
   for (const std::string& column : options.hold_out_by) {
-    context.hold_out_by.push_back(table.column(column));
+    context.hold_out_by.push_back(file.column(column));
   }
   return context;
 }
@@ -202,18 +202,17 @@ void DatasetReader::append(const UsedRow& row, std::string_view group_text) {
   }
 }
 
-void DatasetReader::check_peak(const CsvTable& table, DurationUnit unit) {
+void DatasetReader::check_peak(const fs::path& path, DurationUnit unit) {
   if (above_peak_.empty()) {
     return;
   }
   const auto fastest =
       std::max_element(above_peak_.begin(), above_peak_.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  const std::string message = table.path().string() + ": faster than the hardware's peak in " +
-                              std::to_string(above_peak_.size()) + " rows (first at line " +
-                              std::to_string(above_peak_.front().first) + ", up to " +
-                              std::to_string(fastest->second) + " times at line " +
-                              std::to_string(fastest->first) + ")";
+  const std::string message =
+      path.string() + ": faster than the hardware's peak in " + std::to_string(above_peak_.size()) +
+      " rows (first at line " + std::to_string(above_peak_.front().first) + ", up to " +
+      std::to_string(fastest->second) + " times at line " + std::to_string(fastest->first) + ")";
   if (fastest->second > kRefusedPeakFraction) {
     throw DataError(message + ": are durations in " + std::string(plural_name(unit)) + "?");
   }

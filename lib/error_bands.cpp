@@ -112,6 +112,10 @@ FitErrors part_of(const FitErrors& fit, const std::vector<std::int64_t>& rows) {
 
 }  // namespace
 
+TimeBand time_band(const ErrorBand& errors, double predicted_us) {
+  return {predicted_us * std::exp(errors.p10), predicted_us * std::exp(errors.p90)};
+}
+
 const ErrorBand& HeldOutErrors::of(const std::string& gpu) const {
   const auto own = std::find_if(of_gpu.begin(), of_gpu.end(),
                                 [&](const auto& entry) { return entry.first == gpu; });

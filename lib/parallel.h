@@ -13,11 +13,12 @@
 
 namespace pw {
 
-// Calls take(work(begin, end)) for consecutive parts of [0, count), each of `part_size` elements or
-// a few more: work on the cores of the machine, which take the next part when they are done, and
-// take in the order of the parts, one at a time, as early as it can. So the result is that of one
-// call for the whole range, and few parts' results are in memory at once. Fewer than two parts stay
-// on the calling thread. Of several exceptions that of the first part is thrown.
+// Calls take(work(begin, end)) for consecutive parts of [0, count), each of `part_size` to less
+// than twice as many elements. `work` runs on the cores of the machine, each of which begins the
+// next part when it is done with one; `take` runs on any of them, in the order of the parts and one
+// at a time, as soon as all parts before are taken. So the result is that of one call for the whole
+// range, and the results of parts of similar length are seldom in memory for long. A single part
+// stays on the calling thread. Of several exceptions that of the first part is thrown.
 template <class Work, class Take>
 void in_parts(std::size_t count, std::size_t part_size, const Work& work, const Take& take) {
   constexpr std::size_t kMostThreads = 8;
@@ -25,7 +26,7 @@ void in_parts(std::size_t count, std::size_t part_size, const Work& work, const 
     std::optional<decltype(work(std::size_t{}, std::size_t{}))> result;
     std::exception_ptr error;
   };
-  const std::size_t parts = std::max<std::size_t>(count / part_size, 1);
+  const std::size_t parts = std::max<std::size_t>(count / std::max<std::size_t>(part_size, 1), 1);
   const auto begin_of = [&](std::size_t part) {
     return count / parts * part + std::min(part, count % parts);
   };

@@ -87,8 +87,9 @@ void note_models(const std::vector<OperatorConfig>& configs, const OperatorPredi
               ", the models transfer from other GPUs");
   }
   if (gemm && sustained_fractions(predictor.hardware()).is_default) {
-    notes.add("gemm: sustained rates of " + predictor.hardware().name +
-              " are defaults of its architecture, measure them with pw-train calibrate");
+    notes.add(
+        "gemm: sustained rates of " + predictor.hardware().name +
+        " are defaults of its architecture and power class, measure them with pw-train calibrate");
   }
   const std::optional<std::string> lender = predictor.tile_lender();
   if (gemm && lender) {

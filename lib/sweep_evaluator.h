@@ -22,7 +22,7 @@ namespace pw {
 struct SweepFlags {
   bool extrapolated = false;          // operators outside the training range
   bool unseen_gpu = false;            // a model was trained without the GPU
-  bool default_rates = false;         // sustained rates are those of the architecture
+  bool default_rates = false;         // sustained rates are not the file's
   bool borrowed_tiles = false;        // the GEMM table has no rows of the GPU
   bool foreign_kernel = false;        // an attention kernel that engines do not run on the GPU
   bool estimated_collective = false;  // collectives not measured like this

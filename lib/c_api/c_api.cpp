@@ -146,6 +146,12 @@ void add_provenance(const pw_predictor& predictor, const pw_workload& workload,
   }
 }
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+pw_band band(const std::optional<pw::TimeBand>& expected) {
+  return expected ? pw_band{expected->p10_us, expected->p90_us} : pw_band{kNaN, kNaN};
+}
+
 }  // namespace
 
 const char* pw_version(void) { return PW_VERSION; }
@@ -194,10 +200,11 @@ pw_status pw_predict_operators(const pw_predictor* predictor, const pw_operator*
     for (std::size_t i = 0; i < count; ++i) configs.push_back(pw::operator_config(operators[i], i));
     const auto results = predictor->operators.predict(configs);
     for (std::size_t i = 0; i < count; ++i) {
-      predictions[i] = {
-          results[i].duration_us,
-          results[i].fraction_of_reference.value_or(std::numeric_limits<double>::quiet_NaN()),
-          results[i].violation ? 1 : 0};
+      const pw::OperatorPrediction& found = results[i];
+      std::optional<pw::TimeBand> expected;
+      if (found.errors) expected = pw::time_band(*found.errors, found.duration_us);
+      predictions[i] = {found.duration_us, found.fraction_of_reference.value_or(kNaN),
+                        found.violation ? 1 : 0, band(expected)};
     }
   });
 }
@@ -233,12 +240,14 @@ pw_status pw_predict_workload(const pw_predictor* predictor, const pw_workload* 
   return guarded([&] {
     require(prediction, "prediction");
     const pw::Prediction found = predict(predictor, workload);
+    const pw::PredictionBands bands = found.bands.value_or(pw::PredictionBands{});
     *prediction = {found.summary.prefill_us,      found.summary.decode_average_us,
                    found.summary.decode_total_us, found.summary.total_us,
                    found.summary.decode_steps,    found.requests,
                    found.prompt_tokens,           found.output_tokens,
                    found.memory.weight_bytes,     found.memory.kv_cache_bytes,
-                   found.fits() ? 1 : 0};
+                   found.fits() ? 1 : 0,          band(bands.prefill),
+                   band(bands.decode_step),       band(bands.total)};
   });
 }
 

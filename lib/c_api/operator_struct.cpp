@@ -1,5 +1,7 @@
 #include "c_api/operator_struct.h"
 
+#include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,16 +51,24 @@ class StructFields : public Fields {
   const pw_attention* attention_ = nullptr;
 };
 
+// What a caller in C gives for an enumerator may be any number, which C++ must not load as one.
+template <class Enum>
+auto number_of(const Enum& value) {
+  std::underlying_type_t<Enum> number;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
+
 [[noreturn]] void unknown(std::size_t index, const char* what) {
   throw WrongUsage("operators[" + std::to_string(index) + "]: " + what);
 }
 
 std::string attention_type_of(const pw_attention& from, std::size_t index) {
-  const std::string layout = from.layout == PW_KV_PAGED ? "_paged" : "_ragged";
-  if (from.layout != PW_KV_PAGED && from.layout != PW_KV_RAGGED) {
+  if (number_of(from.layout) != PW_KV_PAGED && number_of(from.layout) != PW_KV_RAGGED) {
     unknown(index, "layout is no pw_kv_layout");
   }
-  switch (from.kernel) {
+  const std::string layout = from.layout == PW_KV_PAGED ? "_paged" : "_ragged";
+  switch (number_of(from.kernel)) {
     case PW_ATTENTION_AUTO:
       return "auto" + layout;
     case PW_ATTENTION_FA2:
@@ -82,7 +92,7 @@ AttentionConfig read_attention(const pw_attention& from, std::size_t index) {
 }
 
 MoeConfig read_moe(const pw_moe& from, std::size_t index) {
-  if (from.pass != PW_MOE_W13 && from.pass != PW_MOE_W2) {
+  if (number_of(from.pass) != PW_MOE_W13 && number_of(from.pass) != PW_MOE_W2) {
     unknown(index, "pass is no pw_moe_pass");
   }
   StructFields fields(index, {{"M", from.tokens},
@@ -104,7 +114,7 @@ OperatorConfig operator_config(const pw_operator& from, std::size_t index) {
   const auto rows = [&] {
     return StructFields(index, {{"seq", as.rows.rows}, {"dim", as.rows.width}});
   };
-  switch (from.kind) {
+  switch (number_of(from.kind)) {
     case PW_GEMM:
       return GemmConfig::read(gemm());
     case PW_GEMM_FP8:

@@ -119,12 +119,19 @@ typedef struct pw_operator {
   } as;
 } pw_operator;
 
+/* Where four of five measured times are to be expected (docs/method.md section 8), by errors of
+ * the models on rows that their fits did not see. NaN: there are no such errors. */
+typedef struct pw_band {
+  double p10, p90;
+} pw_band;
+
 typedef struct pw_operator_prediction {
   double duration_us;
   /* Time at the model's reference over the predicted time, in most models the fraction of the
    * roofline; NaN for operators that are predicted by a formula. */
   double fraction_of_reference;
   int outside_training_range; /* 1: a feature lies outside of what the model was fitted on */
+  pw_band duration_band_us;
 } pw_operator_prediction;
 
 /* `predictions`: one for each operator. Operators of one kind are evaluated together: one call for
@@ -166,6 +173,7 @@ typedef struct pw_workload_prediction {
   int64_t weight_bytes;   /* per GPU */
   int64_t kv_cache_bytes; /* per GPU, at the end */
   int fits;               /* 0: the two exceed the GPU's memory */
+  pw_band prefill_band_us, decode_step_band_us, total_band_us;
 } pw_workload_prediction;
 
 PW_API pw_status pw_predict_workload(const pw_predictor* predictor, const pw_workload* workload,

@@ -10,7 +10,7 @@ namespace pw {
 namespace {
 
 // Appends the text without the blanks at its ends.
-inline void add_cell(std::string_view text, std::vector<std::string_view>& cells) {
+void add_cell(std::string_view text, std::vector<std::string_view>& cells) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   const char* begin = text.data();
   const char* end = begin + text.size();

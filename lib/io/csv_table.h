@@ -33,8 +33,9 @@ class CsvTable {
   // kept out of the rows and listed in bad_lines().
   static CsvTable read(const std::filesystem::path& path);
 
-  // For long files whose rows are looked at once: the file in memory as a table without rows, and
-  // of such a table, from the lines behind its header, the rows in those from `begin` to `end`.
+  // For long files whose rows are looked at once. read_header() gives a table without rows that
+  // holds the file; rows_in_lines() gives its rows in the lines [begin, end) behind the header,
+  // 0 <= begin <= end <= lines_behind_header(). Several threads may call it at once.
   static CsvTable read_header(const std::filesystem::path& path);
   std::size_t lines_behind_header() const { return file_->lines.size() - file_->header_line; }
   CsvTable rows_in_lines(std::size_t begin, std::size_t end) const;

@@ -56,6 +56,9 @@ static void operators(const pw_predictor* predictor) {
   }
   EXPECT(together[0].fraction_of_reference > 0.1 && together[0].fraction_of_reference < 1.5);
   EXPECT(isnan(together[3].fraction_of_reference));
+  EXPECT(together[0].duration_band_us.p10 < together[0].duration_us &&
+         together[0].duration_us < together[0].duration_band_us.p90);
+  EXPECT(isnan(together[3].duration_band_us.p10) && isnan(together[3].duration_band_us.p90));
   EXPECT(together[1].duration_us > together[2].duration_us);
   EXPECT(gemm_us(predictor, 8192) > 4 * gemm_us(predictor, 1024));
 
@@ -85,6 +88,10 @@ static void workloads(const pw_predictor* predictor) {
   EXPECT(a.prefill_us > a.decode_step_us && a.decode_step_us > 1000);
   EXPECT(fabs(a.prefill_us + a.decode_us - a.total_us) < 1e-6 * a.total_us);
   EXPECT(fabs(a.decode_us / 15 - a.decode_step_us) < 1e-6 * a.decode_step_us);
+  EXPECT(a.prefill_band_us.p10 < a.prefill_us && a.prefill_us < a.prefill_band_us.p90);
+  EXPECT(a.decode_step_band_us.p10 < a.decode_step_us &&
+         a.decode_step_us < a.decode_step_band_us.p90);
+  EXPECT(a.total_band_us.p10 < a.total_us && a.total_us < a.total_band_us.p90);
   EXPECT(pw_predict_workload(predictor, four, &b) == PW_OK);
   EXPECT(b.total_us < a.total_us);
   EXPECT(pw_predict_workload_json(predictor, four, &json) == PW_OK);
@@ -100,7 +107,7 @@ static void errors(const pw_predictor* predictor) {
   pw_predictor* none = NULL;
   pw_workload* workload = NULL;
   pw_operator op = gemm(8, 4096, 4096);
-  pw_operator_prediction found = {-1, -1, -1};
+  pw_operator_prediction found = {-1, -1, -1, {-1, -1}};
   pw_workload_prediction sums;
   const pw_request request = {100, 2}, bad_request = {0, 2};
   pw_predictor_options options = {NULL, NULL, NULL, NULL};

@@ -137,6 +137,17 @@ TEST_F(PwPredictTest, OperatorsAppendsToEachRowAndKeepsTheRest) {
               AllOf(HasSubstr("hardware not in training data"), HasSubstr("out of range")));
 }
 
+TEST_F(PwPredictTest, OperatorsWithoutHeldOutErrorsHaveNoBand) {
+  folder_.file("rows.csv", "seq,dim\n2048,5120\n");
+  const ProgramResult result = run({"operators", "--operator", "rmsnorm", "--input", "rows.csv",
+                                    "--hardware", "A100", "--output", "out.csv"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const CsvTable csv = CsvTable::read(folder_.path() / "out.csv");
+  EXPECT_GT(CsvRow(csv, 0).number("predicted_duration_us"), 0);
+  EXPECT_EQ(csv.cell(0, csv.column("predicted_p10_us")), "");
+  EXPECT_EQ(csv.cell(0, csv.column("predicted_p90_us")), "");
+}
+
 TEST_F(PwPredictTest, InfoPrintsTheRecord) {
   const ProgramResult result =
       run({"info", std::string(PW_TEST_SOURCE_DIR) + "/checkpoints/gemm.pt"});

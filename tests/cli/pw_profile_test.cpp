@@ -85,7 +85,7 @@ TEST_F(PwProfileTest, MeasuresAPlanForTraining) {
   EXPECT_THAT(resumed.errors, HasSubstr("measured 0 problems, 3 were there"));
 }
 
-// Waits for the first rows, then asks the program to stop, and lets it be after a minute without.
+// Waits for the first rows, a minute at most, then asks the program to stop.
 constexpr char kStopScript[] =
     "\"$@\" & pid=$!; for i in $(seq 1200); do [ -e rows/gemm.csv ] && break; sleep 0.05; done; "
     "kill -TERM $pid; wait $pid";

@@ -220,6 +220,17 @@ TEST_F(PwTrainTest, CalibratesByGemmsOrBesideARelative) {
   folder_.file("gemm.csv", "M,N,K,avg_duration,hardware\n8192,8192,8192,5,RTX A6000\n");
   EXPECT_THAT(calibrate({}).output, HasSubstr("NOT to be used: above 1; is avg_duration in us"));
 
+  folder_.file("moe.csv",
+               "weight_type,M,E,topk,H,N,avg_duration,hardware\n"
+               "w13,8192,8,2,4096,14336,50000,RTX A6000\nw13,8192,8,2,4096,14336,60000,A40\n");
+  const ProgramResult by_moe = run({"calibrate", "--data", "moe.csv", "--hardware", "RTX A6000",
+                                    "--operator", "moe", "--reference", "A40"});
+  EXPECT_EQ(by_moe.exit_code, 0) << by_moe.errors;
+  EXPECT_THAT(by_moe.output, AllOf(HasSubstr("median of 1 problem"),
+                                   HasSubstr("DramFraction: no problem in the file shows it")));
+  EXPECT_THAT(calibrate({"--operator", "gem"}).errors, HasSubstr("gemm"));
+  EXPECT_THAT(calibrate({"--reference", "RTX A6000"}).errors, HasSubstr("name another one"));
+
   const ProgramResult alone = calibrate({"--operator", "moe"});
   EXPECT_EQ(alone.exit_code, 3);
   EXPECT_THAT(alone.errors, HasSubstr("--operator moe needs --reference"));

@@ -70,12 +70,13 @@ TEST(RelativeRates, CompareTheProblemsThatBothRan) {
   HardwareSpec there = here;
   there.sm_freq_mhz *= 0.8;
   const GpuMeasurements gpu{
-      here,
+      &here,
       {moe_run(8192, here, 0.55, 1), moe_run(16384, here, 0.66, 1), moe_run(32768, here, 0.60, 1),
        moe_run(16, here, 1, 0.90), moe_run(24, here, 1, 0.90), moe_run(40000, here, 0.1, 0.1)}};
   const GpuMeasurements reference{
-      there,
-      {moe_run(32768, there, 0.50, 1), moe_run(8192, there, 0.50, 1),
+      &there,
+      {moe_run(32768, there, 0.40, 1), moe_run(32768, there, 0.50, 1),
+       moe_run(32768, there, 0.60, 1), moe_run(8192, there, 0.50, 1),
        moe_run(16384, there, 0.50, 1), moe_run(16, there, 1, 0.75), moe_run(9000, there, 0.1, 1)}};
   const auto tensor = relative_tensor_rate(gpu, reference);
   const auto dram = relative_dram_rate(gpu, reference);
@@ -90,10 +91,10 @@ TEST(RelativeRates, CompareTheProblemsThatBothRan) {
 
 TEST(RelativeRates, AreAbsentWithoutProblemsThatShowThem) {
   const HardwareSpec gpu = test_ampere();
-  const GpuMeasurements few{gpu, {moe_run(8192, gpu, 0.5, 1)}};
+  const GpuMeasurements few{&gpu, {moe_run(8192, gpu, 0.5, 1)}};
   EXPECT_TRUE(relative_tensor_rate(few, few));
   EXPECT_FALSE(relative_dram_rate(few, few));
-  EXPECT_FALSE(relative_tensor_rate(few, {gpu, {moe_run(9000, gpu, 0.5, 1)}}));
+  EXPECT_FALSE(relative_tensor_rate(few, {&gpu, {moe_run(9000, gpu, 0.5, 1)}}));
 }
 
 }  // namespace

@@ -109,8 +109,10 @@ TEST_F(CsvTableTest, ListsBadLinesAndKeepsTheRest) {
 TEST_F(CsvTableTest, SplitsLongLines) {
   for (std::size_t width = 0; width < 200; ++width) {
     const std::string wide(width, 'x');
-    const CsvTable table = read("a,b,c,d\n" + wide + ",, " + wide + " ,1\n,\t,2," + wide);
-    ASSERT_EQ(table.rows(), 2u) << width;
+    const CsvTable table =
+        read("a,b,c,d\n" + wide + ",, " + wide + " ,1\n,\t,2," + wide + "\n,," + wide + ",\n");
+    ASSERT_EQ(table.rows(), 3u) << width;
+    EXPECT_THAT(row(table, 2), ElementsAre("", "", wide, ""));
     EXPECT_THAT(row(table, 0), ElementsAre(wide, "", wide, "1"));
     EXPECT_THAT(row(table, 1), ElementsAre("", "", "2", wide));
   }

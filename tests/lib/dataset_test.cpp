@@ -74,6 +74,28 @@ TEST_F(DatasetTest, LargeFilesReadAsSmallOnes) {
   EXPECT_THAT(dropped.examples[1], HasSubstr("data.csv:201: "));
 }
 
+TEST_F(DatasetTest, LateRowsAndFurtherFilesCountAsTheFirst) {
+  const std::string header = "M,N,K,avg_duration,hardware,kernel_source\n";
+  std::string first = header, second = header;
+  for (int i = 0; i < 700; ++i) {
+    const std::string problem = std::to_string(1 + i) + ",2048,2048,900,NVIDIA L40,";
+    first += i == 600 ? "1,2048\n" : problem + (i < 650 ? "early\n" : "late\n");
+    second += problem + "other\n";
+  }
+  const Dataset data =
+      read_dataset({folder_.file("first.csv", first), folder_.file("second.csv", second)},
+                   operator_family("gemm"), catalog(), DatasetOptions{});
+  ASSERT_EQ(data.rows(), 1399u);
+  EXPECT_THAT(data.kernel_sources, ElementsAre("early", "late", "other"));
+  ASSERT_EQ(data.dropped.size(), 1u);
+  EXPECT_THAT(data.dropped.begin()->second.examples,
+              ElementsAre(HasSubstr("first.csv:602: 2 fields, expected 6")));
+  EXPECT_EQ(row_place(data, 600), "first.csv:603");
+  EXPECT_EQ(row_place(data, 1398), "second.csv:701");
+  EXPECT_EQ(data.problem.front(), data.problem[699]) << "the first rows of both files";
+  EXPECT_EQ(data.problem[698], data.problem[1398]);
+}
+
 TEST_F(DatasetTest, TellsWhoseKernelsTheUsedRowsAre) {
   const Dataset data = read(
       "M,N,K,avg_duration,hardware,kernel_source\n"

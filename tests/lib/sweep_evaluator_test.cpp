@@ -55,7 +55,8 @@ class SweepEvaluatorTest : public testing::Test {
     };
     EXPECT_EQ(result.flags.extrapolated, noted("outside the training range"));
     EXPECT_EQ(result.flags.unseen_gpu, noted("trained without"));
-    EXPECT_EQ(result.flags.default_rates, noted("are defaults of its architecture"));
+    EXPECT_EQ(result.flags.default_rates,
+              noted("are defaults of its architecture and power class"));
     EXPECT_EQ(result.flags.foreign_kernel, noted("engines run"));
   }
 

@@ -44,11 +44,12 @@ struct GpuMeasurements {
     OperatorConfig config;
     double duration_us = 0;
   };
-  const HardwareSpec& hardware;
-  std::vector<Row> rows;  // of several rows of one problem the first counts
+  const HardwareSpec* hardware;  // must outlive the measurements
+  std::vector<Row> rows;         // of several rows of one problem the median counts
 };
 
 // A CSV with the problem columns of the family, avg_duration (us) and hardware, of several GPUs.
+// Families are those of operator_family(), which live on; a catalog must outlive its rows.
 class MeasuredFile {
  public:
   // Throws DataError when a column is absent or a line is no row. A `source` that is not empty
@@ -62,7 +63,7 @@ class MeasuredFile {
 
  private:
   std::unique_ptr<const CsvTable> table_;
-  const OperatorFamily& family_;
+  const OperatorFamily* family_;
   std::string source_;
 };
 

@@ -18,6 +18,12 @@ struct ErrorBand {
   std::optional<double> coverage;
 };
 
+// Where the middle 80 % of measured times are to be expected.
+struct TimeBand {
+  double p10_us = 0, p90_us = 0;
+};
+TimeBand time_band(const ErrorBand& errors, double predicted_us);
+
 // Errors on one kind of held-out rows.
 struct HeldOutErrors {
   std::string held_out;  // what the fits lacked: "problems", "groups of equal N, K, in 5 folds"

@@ -62,9 +62,6 @@ struct BandPart {
 
 // Where the middle 80 % of measured times are to be expected, by docs/method.md section 8. A band
 // is absent where more than a quarter of the phase's time has no held-out errors.
-struct TimeBand {
-  double p10_us = 0, p90_us = 0;
-};
 struct PredictionBands {
   std::optional<TimeBand> prefill, decode_step, total;
   std::vector<BandPart> parts;
