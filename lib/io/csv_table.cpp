@@ -14,6 +14,7 @@ namespace {
 // The lines of the text without their ends.
 std::vector<std::string_view> lines_of(std::string_view rest) {
   std::vector<std::string_view> lines;
+  lines.reserve(static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '\n')) + 1);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
