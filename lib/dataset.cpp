@@ -11,6 +11,7 @@
 #include "dataset_columns.h"
 #include "dataset_rows.h"
 #include "io/csv_table.h"
+#include "io/files.h"
 #include "io/sha256.h"
 #include "parallel.h"
 #include "row_filter.h"
@@ -93,9 +94,10 @@ class DatasetReader {
 
 void DatasetReader::read(const fs::path& path) {
   constexpr std::size_t kLinesOfAPart = 256;  // whose cells stay in a processor's cache
-  const CsvTable file = CsvTable::read_header(path);
+  const auto bytes = std::make_shared<FileBytes>(read_bytes(path));
+  auto digest = std::async(std::launch::async, [&] { return sha256_hex(bytes->view()); });
+  const CsvTable file = CsvTable::read_header(path, bytes);
   const RowContext context = context_of(file);
-  auto digest = std::async(std::launch::async, [&] { return sha256_hex(file.bytes()); });
   data_.files.push_back(
       {path.filename().string(), "", 0, "", std::string(to_string(context.duration_unit))});
   above_peak_.clear();

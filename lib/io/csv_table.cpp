@@ -45,10 +45,15 @@ CsvTable CsvTable::read(const std::filesystem::path& path) {
 }
 
 CsvTable CsvTable::read_header(const std::filesystem::path& path) {
+  return read_header(path, std::make_shared<FileBytes>(read_bytes(path)));
+}
+
+CsvTable CsvTable::read_header(const std::filesystem::path& path,
+                               std::shared_ptr<const FileBytes> bytes) {
   const auto file = std::make_shared<File>();
   file->path = path;
-  file->bytes = read_file(path);
-  file->lines = lines_of(checked_text(file->bytes, path.string()));
+  file->bytes = std::move(bytes);
+  file->lines = lines_of(checked_text(file->bytes->view(), path.string()));
   const auto header = std::find_if(file->lines.begin(), file->lines.end(),
                                    [](std::string_view line) { return !trimmed(line).empty(); });
   file->header_line = static_cast<std::size_t>(header - file->lines.begin()) + 1;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/files.h"
 #include "pw/fields.h"
 
 namespace pw {
@@ -37,6 +38,8 @@ class CsvTable {
   // holds the file; rows_in_lines() gives its rows in the lines [begin, end) behind the header,
   // 0 <= begin <= end <= lines_behind_header(). Several threads may call it at once.
   static CsvTable read_header(const std::filesystem::path& path);
+  static CsvTable read_header(const std::filesystem::path& path,
+                              std::shared_ptr<const FileBytes> bytes);  // that were read from it
   std::size_t lines_behind_header() const { return file_->lines.size() - file_->header_line; }
   CsvTable rows_in_lines(std::size_t begin, std::size_t end) const;
 
@@ -44,7 +47,7 @@ class CsvTable {
   CsvTable& operator=(CsvTable&&) = default;
 
   const std::filesystem::path& path() const { return file_->path; }
-  std::string_view bytes() const { return file_->bytes; }  // of the file, as they were read
+  std::string_view bytes() const { return file_->bytes->view(); }  // as they were read
   const std::vector<std::string>& header() const { return file_->header; }
   std::size_t rows() const { return lines_.size(); }
   std::string_view cell(std::size_t row, std::size_t column) const {
@@ -64,9 +67,9 @@ class CsvTable {
  private:
   struct File {
     std::filesystem::path path;
-    std::string bytes;                    // the lines and most cells are views into them
-    std::vector<std::string_view> lines;  // without their ends
-    std::size_t header_line = 0;          // 1-based
+    std::shared_ptr<const FileBytes> bytes;  // the lines and most cells are views into them
+    std::vector<std::string_view> lines;     // without their ends
+    std::size_t header_line = 0;             // 1-based
     std::vector<std::string> header;
     std::size_t named_columns = 0;  // columns up to the last one that has a name
   };

@@ -1,7 +1,6 @@
 #include "io/files.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -126,26 +125,32 @@ void sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+FileBytes read_bytes(const std::filesystem::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || ::fstat(file.get(), &info) != 0) throw_cannot("read", path, errno);
   if (S_ISDIR(info.st_mode)) throw_cannot("read", path, EISDIR);
 
   constexpr std::size_t kLeast = 1 << 16;  // for pipes, whose size is not known
-  std::string bytes;
-  bytes.resize(std::max(kLeast, static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 1));
+  std::size_t capacity = info.st_size > 0 ? static_cast<std::size_t>(info.st_size) + 1 : kLeast;
+  std::unique_ptr<char[]> bytes(new char[capacity]);  // not zeroed
   std::size_t size = 0;
   for (;;) {
-    const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    const ssize_t count = ::read(file.get(), bytes.get() + size, capacity - size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_cannot("read", path, errno);
     size += static_cast<std::size_t>(count);
-    if (count == 0) break;
-    if (size == bytes.size()) bytes.resize(2 * size);
+    if (count == 0) return {std::move(bytes), size};
+    if (size < capacity) continue;
+    capacity *= 2;
+    std::unique_ptr<char[]> larger(new char[capacity]);
+    std::copy_n(bytes.get(), size, larger.get());
+    bytes = std::move(larger);
   }
-  bytes.resize(size);
-  return bytes;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  return std::string(read_bytes(path).view());
 }
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {

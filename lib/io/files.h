@@ -1,12 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pw {
 
-// The whole file. Throws DataError when it cannot be read or is a folder.
+// The bytes of a file: a string whose memory is not written twice.
+class FileBytes {
+ public:
+  FileBytes(std::unique_ptr<const char[]> bytes, std::size_t size)
+      : bytes_(std::move(bytes)), size_(size) {}
+  std::string_view view() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<const char[]> bytes_;
+  std::size_t size_;
+};
+
+// The whole file. Both throw DataError when it cannot be read or is a folder.
+FileBytes read_bytes(const std::filesystem::path& path);
 std::string read_file(const std::filesystem::path& path);
 
 // Writes to a temporary name in the same folder, flushes to disk and renames, so that readers see
