@@ -157,6 +157,7 @@ AttentionConfig AttentionConfig::read(const Fields& fields) {
   if (fields.has("causal")) {
     attention.causal = fields.flag("causal");
   }
+  attention.kv_copies = copies_or(attention.kv_copies, fields);
   return attention;
 }
 

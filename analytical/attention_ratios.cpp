@@ -55,14 +55,19 @@ AttentionSums sum_requests(const AttentionConfig& a) {
 }
 
 RatioFeatures ratios(const AttentionConfig& a, const HardwareSpec& hardware) {
-  return ratios(a, sum_requests(a), hardware);
+  return ratios(a, a.kv_copies, hardware);
 }
 
-RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums,
+RatioFeatures ratios(const AttentionConfig& a, double copies, const HardwareSpec& hardware) {
+  return ratios(a, sum_requests(a), copies, hardware);
+}
+
+RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums, double copies,
                      const HardwareSpec& hardware) {
   constexpr double kElementBytes = 2;  // bf16
   constexpr double kKvBlock = 128;     // smallest part of the context that a split works on
   constexpr double kCtasPerSm = 2;
+  constexpr double kColdLatencyUs = 10;  // docs/method.md "Cold operands"
   const auto heads = static_cast<double>(a.query_heads);
   const auto kv_heads = static_cast<double>(a.kv_heads);
   const auto head_dim = static_cast<double>(a.head_dim);
@@ -94,17 +99,18 @@ RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums,
                                   2 * 4 * tile * sums.longest_kv / split * head_dim /
                                       hardware.tensor_bf16_ops_per_cycle_sm / freq);
   const LnToBound ln_to_bound(bound_us);
-  double hot = ln_to_l2(bytes, hardware, -6, 2);
-  if (a.cold_kv) {
-    hot = std::max(hot, 1.0);
-  }
+  const double kv_bytes = 2 * kElementBytes * head_dim * kv_heads * sums.kv;
+  const double sustained_bytes_per_us =
+      hardware.memory_bandwidth * 1e3 * sustained_fractions(hardware).dram;
   return {
       bound_us,
       {ln_to_bound(tensor_us), ln_to_bound(dram_us), ln_to_bound(xu_us), ln_to_bound(tile_us),
        ln_to_bound(l2_us), ln_to_bound(wave_us), std::log(bound_us), std::log(units / slots),
        std::log(std::min(1.0, units * split / sms)), units * split / slots / waves, std::log(group),
        std::log(head_dim), std::log(sums.queries / batch), std::log(sums.kv / batch),
-       std::log(batch), std::log(kv_heads), std::log(split), std::log(tile), hot}};
+       std::log(batch), std::log(kv_heads), std::log(split), std::log(tile),
+       ln_to_l2(copies * bytes, hardware, -6, 2)},
+      ReusedOperand{bytes, l2_bytes(hardware), kColdLatencyUs + kv_bytes / sustained_bytes_per_us}};
 }
 
 }  // namespace pw

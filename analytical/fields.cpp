@@ -11,4 +11,15 @@ std::int64_t integer_at_least(const Fields& fields, std::string_view name, std::
   return value;
 }
 
+double copies_or(double otherwise, const Fields& fields) {
+  constexpr const char* kName = "weight_copies";
+  if (!fields.has(kName)) return otherwise;
+  const double copies = fields.number(kName);
+  if (copies < 1) {
+    throw DataError(fields.where(kName) + " is " + std::to_string(copies) +
+                    ", expected at least 1");
+  }
+  return copies;
+}
+
 }  // namespace pw

@@ -71,13 +71,7 @@ GemmConfig GemmConfig::read(const Fields& fields) {
                  integer_at_least(fields, "tile_K", 1), integer_at_least(fields, "cta_count", 1),
                  fields.flag("is_split_k")};
   }
-  if (fields.has("weight_copies")) {
-    gemm.weight_copies = fields.number("weight_copies");
-    if (gemm.weight_copies < 1) {
-      throw DataError(fields.where("weight_copies") + " is " + std::to_string(gemm.weight_copies) +
-                      ", expected at least 1");
-    }
-  }
+  gemm.weight_copies = copies_or(gemm.weight_copies, fields);
   return gemm;
 }
 
@@ -91,6 +85,7 @@ Fp8GemmConfig Fp8GemmConfig::read(const Fields& fields) {
     gemm.tile_n = integer_at_least(fields, "tile_N", 1);
     gemm.tile_k = integer_at_least(fields, "tile_K", 1);
   }
+  gemm.weight_copies = copies_or(gemm.weight_copies, fields);
   return gemm;
 }
 

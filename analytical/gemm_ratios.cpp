@@ -10,11 +10,13 @@ namespace pw {
 namespace {
 
 constexpr double kTileK = 64;
+// A GEMM whose weights come from DRAM takes this and the time of reading them: docs/method.md
+// "Cold operands".
+constexpr double kColdLatencyUs = 3;
 
-// The ratio features of M x N x K at `rates`. `weight_copies`: distinct weight matrices in turn.
-RatioFeatures ratios_of(std::int64_t rows, std::int64_t columns, std::int64_t inner,
-                        double weight_copies, const GemmRates& rates,
-                        const HardwareSpec& hardware) {
+// The ratio features of M x N x K at `rates`. `copies`: weight matrices that are used in turn.
+RatioFeatures ratios_of(std::int64_t rows, std::int64_t columns, std::int64_t inner, double copies,
+                        const GemmRates& rates, const HardwareSpec& hardware) {
   const TileSelection selection = select_gemm_tile(rows, columns, inner, rates);
   const auto m = static_cast<double>(rows);
   const auto n = static_cast<double>(columns);
@@ -49,7 +51,7 @@ RatioFeatures ratios_of(std::int64_t rows, std::int64_t columns, std::int64_t in
            std::log2(m),
            std::log2(n),
            std::log2(k),
-           ln_to_l2(weight_copies * bytes, hardware, -4, 2),
+           ln_to_l2(copies * bytes, hardware, -4, 2),
            rows % 8 != 0 ? 1.0 : 0.0,
            ln_to_bound(l2_us),
            ln_to_bound(wave_us),
@@ -64,7 +66,9 @@ RatioFeatures ratios_of(std::int64_t rows, std::int64_t columns, std::int64_t in
            m / padded_m,
            n / padded_n,
            ln_to_bound(output_us),
-           std::log2(depth)}};
+           std::log2(depth)},
+          ReusedOperand{bytes, l2_bytes(hardware),
+                        kColdLatencyUs + rates.element_bytes * n * k / rates.dram_bytes_per_us}};
 }
 
 }  // namespace
@@ -88,12 +92,21 @@ const RatioNames& ratio_names(const Fp8GemmConfig*) {
   return names;
 }
 
+RatioFeatures ratios(const GemmConfig& gemm, double copies, const HardwareSpec& hardware) {
+  return ratios_of(gemm.m, gemm.n, gemm.k, copies, bf16_gemm_rates(hardware), hardware);
+}
+
 RatioFeatures ratios(const GemmConfig& gemm, const HardwareSpec& hardware) {
-  return ratios_of(gemm.m, gemm.n, gemm.k, gemm.weight_copies, bf16_gemm_rates(hardware), hardware);
+  return ratios(gemm, gemm.weight_copies, hardware);
 }
 
 RatioFeatures ratios(const Fp8GemmConfig& gemm, const HardwareSpec& hardware) {
-  RatioFeatures result = ratios_of(gemm.m, gemm.n, gemm.k, 1, fp8_gemm_rates(hardware), hardware);
+  return ratios(gemm, gemm.weight_copies, hardware);
+}
+
+RatioFeatures ratios(const Fp8GemmConfig& gemm, double copies, const HardwareSpec& hardware) {
+  RatioFeatures result =
+      ratios_of(gemm.m, gemm.n, gemm.k, copies, fp8_gemm_rates(hardware), hardware);
   const PipelineFeatures pipes = analyze(gemm, hardware, {});
   const LnToBound ln_to_bound(std::max(pipes.tensor.all_cycles, pipes.memory.global_cycles));
   for (const double cycles :

@@ -42,8 +42,12 @@ ModelInput efficiency_input(const PipelineFeatures& pipes, const OperatorFamily&
 }
 
 OperatorInputs::OperatorInputs(const OperatorConfig& config, ModelKind kind,
-                               const AnalysisOptions& options)
-    : config_(config), kind_(kind), options_(options) {
+                               const AnalysisOptions& options,
+                               std::optional<double> measured_copies)
+    : config_(config),
+      kind_(kind),
+      options_(options),
+      copies_(measured_copies ? *measured_copies : operand_copies(config).value_or(1)) {
   const auto* attention = std::get_if<AttentionConfig>(&config);
   if (attention != nullptr && kind == ModelKind::log_ratio) {
     sums_ = sum_requests(*attention);
@@ -55,14 +59,15 @@ ModelInput OperatorInputs::on(const HardwareSpec& hardware) const {
     return efficiency_input(analyze_operator(config_, hardware, options_), operator_family(config_),
                             hardware);
   }
-  RatioFeatures found = sums_ ? ratios(std::get<AttentionConfig>(config_), *sums_, hardware)
-                              : operator_ratios(config_, hardware);
-  return {std::move(found.values), found.bound_us};
+  RatioFeatures found = sums_
+                            ? ratios(std::get<AttentionConfig>(config_), *sums_, copies_, hardware)
+                            : operator_ratios(config_, copies_, hardware);
+  return {std::move(found.values), found.bound_us, found.reused};
 }
 
 ModelInput model_input(const OperatorConfig& config, const HardwareSpec& hardware, ModelKind kind,
-                       const AnalysisOptions& options) {
-  return OperatorInputs(config, kind, options).on(hardware);
+                       const AnalysisOptions& options, std::optional<double> measured_copies) {
+  return OperatorInputs(config, kind, options, measured_copies).on(hardware);
 }
 
 double output_of(ModelKind kind, double duration_us, double reference_us) {

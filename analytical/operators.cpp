@@ -76,6 +76,20 @@ GemmTilePolicy parse_gemm_tile_policy(std::string_view name) {
 
 namespace {
 
+template <class Config>
+auto& copies_of(Config& config) {
+  if constexpr (std::is_same_v<std::remove_const_t<Config>, AttentionConfig>) {
+    return config.kv_copies;
+  } else {
+    return config.weight_copies;
+  }
+}
+
+template <class Config, class Plain = std::decay_t<Config>>
+constexpr bool has_copies =
+    std::is_same_v<Plain, GemmConfig> || std::is_same_v<Plain, Fp8GemmConfig> ||
+    std::is_same_v<Plain, AttentionConfig>;
+
 // An overflow deep in a formula, told as what it is for the person who gave the problem.
 template <class Function>
 auto with_clear_overflow(const OperatorConfig& config, const Function& function) {
@@ -95,6 +109,35 @@ PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSp
 
 RatioFeatures operator_ratios(const OperatorConfig& config, const HardwareSpec& hardware) {
   return with_clear_overflow(config, [&](const auto& c) { return ratios(c, hardware); });
+}
+
+RatioFeatures operator_ratios(const OperatorConfig& config, double copies,
+                              const HardwareSpec& hardware) {
+  return with_clear_overflow(config, [&](const auto& c) {
+    if constexpr (has_copies<decltype(c)>)
+      return ratios(c, copies, hardware);
+    else
+      return ratios(c, hardware);
+  });
+}
+
+std::optional<double> operand_copies(const OperatorConfig& config) {
+  return std::visit(
+      [](const auto& c) -> std::optional<double> {
+        if constexpr (has_copies<decltype(c)>)
+          return copies_of(c);
+        else
+          return std::nullopt;
+      },
+      config);
+}
+
+void set_operand_copies(OperatorConfig& config, double copies) {
+  std::visit(
+      [&](auto& c) {
+        if constexpr (has_copies<decltype(c)>) copies_of(c) = copies;
+      },
+      config);
 }
 
 const std::vector<OperatorFamily>& operator_families() {

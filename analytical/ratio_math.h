@@ -18,13 +18,17 @@ class LnToBound {
   double bound_us_;
 };
 
-// ln(bytes / L2 size), clipped: where the operands are likely to be when the kernel starts.
-inline double ln_to_l2(double bytes, const HardwareSpec& hardware, double low, double high) {
+inline double l2_bytes(const HardwareSpec& hardware) {
   if (hardware.l2_cache_kib <= 0) {
     throw DataError("hardware '" + hardware.stem +
                     "' has no l2CacheSize, which log_ratio models need");
   }
-  return std::clamp(std::log(bytes / (hardware.l2_cache_kib * 1024)), low, high);
+  return hardware.l2_cache_kib * 1024;
+}
+
+// ln(bytes / L2 size), clipped: where the operands are likely to be when the kernel starts.
+inline double ln_to_l2(double bytes, const HardwareSpec& hardware, double low, double high) {
+  return std::clamp(std::log(bytes / l2_bytes(hardware)), low, high);
 }
 
 }  // namespace pw

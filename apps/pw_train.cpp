@@ -3,6 +3,7 @@
 #include "app.h"
 #include "train_calibrate.h"
 #include "train_collective.h"
+#include "train_copies.h"
 #include "train_evaluate.h"
 #include "train_import.h"
 #include "train_linear.h"
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
   pw::add_linear_command(app, action);
   pw::add_calibrate_command(app, action);
   pw::add_import_command(app, action);
+  pw::add_copies_command(app, action);
   pw::add_collective_command(app, action);
   return pw::run_app(app, argc, argv, [&] { return action(); });
 }

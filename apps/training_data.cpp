@@ -89,8 +89,9 @@ void add_analysis_options(CLI::App& command, TrainingDataArguments& arguments) {
       ->group(kModel);
   command
       .add_option("--weight-copies", arguments.weight_copies,
-                  "Distinct weight matrices that the GEMM benchmark rotated through, for rows "
-                  "without that column; 1 = always in cache if they fit (preset recommended)")
+                  "Sets of operands (weights of GEMMs, contexts of attention) that the benchmark "
+                  "used in turn, for rows without that column; 1 = in cache if they fit "
+                  "(preset recommended; default: 1000 for GEMMs, 1 for attention)")
       ->group(kModel);
   command
       .add_option("--fa2-schedule", arguments.fa2_schedule,
@@ -138,6 +139,7 @@ Dataset read_rows_for(const TrainingDataArguments& arguments, const ModelRecord&
       HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
   DatasetOptions options = dataset_options(arguments, record.kind);
   options.analysis = record.analysis;
+  if (!options.weight_copies) options.weight_copies = record.operand_copies;
   Dataset data =
       read_dataset(arguments.test, operator_family(record.operator_name), catalog, options);
   if (!record.attention_layout.empty() && record.attention_layout != data.attention_layout) {

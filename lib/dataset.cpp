@@ -89,6 +89,7 @@ class DatasetReader {
   std::list<std::string> group_texts_;  // what the groups' names are views into
   GroupNumbers problems_, hold_out_groups_;
   std::set<std::string_view> layouts_;                      // of attention rows
+  std::set<double> operand_copies_;                         // of all rows
   std::vector<std::pair<std::size_t, double>> above_peak_;  // line and factor, in the present file
 };
 
@@ -199,6 +200,7 @@ void DatasetReader::append(const UsedRow& row, std::string_view group_text) {
   if (!row.attention_layout.empty()) {
     layouts_.insert(row.attention_layout);
   }
+  operand_copies_.insert(row.operand_copies);
   if (row.peak_fraction > kNotedPeakFraction) {
     above_peak_.emplace_back(row.line, row.peak_fraction);
   }
@@ -241,6 +243,9 @@ Dataset DatasetReader::take() {
   }
   if (layouts_.size() == 1) {
     data_.attention_layout = *layouts_.begin();
+  }
+  if (operand_copies_.size() == 1 && *operand_copies_.begin() > 0) {
+    data_.operand_copies = *operand_copies_.begin();
   }
   return std::move(data_);
 }

@@ -131,10 +131,7 @@ OperatorConfig RowEvaluator::read_config(const CsvRow& row) const {
   try {
     OperatorConfig config = context_.family.read(row);
     const std::optional<double>& copies = context_.options.weight_copies;
-    if (auto* gemm = std::get_if<GemmConfig>(&config);
-        gemm != nullptr && copies && !row.has("weight_copies")) {
-      gemm->weight_copies = *copies;
-    }
+    if (copies && !row.has("weight_copies")) set_operand_copies(config, *copies);
     return config;
   } catch (const DataError& error) {
     throw UnusableRow{"no valid problem", error.what()};
@@ -166,6 +163,7 @@ void RowEvaluator::evaluate(const CsvRow& row, std::size_t line) {
   }
   used.reference_us = input.reference_us;
   used.efficiency = efficiency_of(cycles, used.duration_us, *used.hardware);
+  used.operand_copies = operand_copies(config).value_or(0);
   used.peak_fraction = fraction_of_peak(config, features, used.duration_us, *used.hardware);
   check_columns(row, config, features, used.efficiency);
   if (const auto* attention = std::get_if<AttentionConfig>(&config)) {

@@ -37,6 +37,7 @@ struct UsedRow {
   const HardwareSpec* hardware;
   double duration_us, weight, reference_us, efficiency;
   double peak_fraction;               // peak_check.h
+  double operand_copies;              // pw/operand_copies.h; 0 for families without
   Place problem, hold_out_group;      // in group_text
   std::string_view attention_layout;  // "paged", "ragged" or, of other operators, ""
 };

@@ -8,6 +8,8 @@
 namespace pw {
 namespace {
 
+constexpr const char* kCopies = "operand_copies";
+
 // The JSON member of each number of Metrics that is always there.
 struct MetricField {
   const char* name;
@@ -227,6 +229,24 @@ void parse_held_out_errors(const JsonFields& fields, const std::string& origin,
   }
 }
 
+// null where the rows differ. Records of before this was written do not have it: features of fp8
+// GEMM and attention then had one set of operands, those of GEMM what an option said.
+std::optional<double> parse_copies(const Json& json, const JsonFields& fields,
+                                   const ModelRecord& record) {
+  if (!json.contains(kCopies)) {
+    const bool had_one = record.operator_name == Fp8GemmConfig::kName ||
+                         record.operator_name == AttentionConfig::kName;
+    return record.kind == ModelKind::log_ratio && had_one ? std::optional(1.0) : std::nullopt;
+  }
+  if (json[kCopies].is_null()) return std::nullopt;
+  const double copies = fields.number(kCopies);
+  if (copies < 1) {
+    throw DataError(fields.where(kCopies) + ": found " + python_repr(copies) +
+                    ", expected at least 1");
+  }
+  return copies;
+}
+
 const OperatorFamily& family_of(const ModelRecord& record, const std::string& origin) {
   try {
     return operator_family(record.operator_name);
@@ -295,6 +315,9 @@ std::string record_json(const ModelRecord& record) {
   if (!record.attention_layout.empty()) {
     json["attention_layout"] = record.attention_layout;
   }
+  if (record.kind == ModelKind::log_ratio) {
+    json[kCopies] = record.operand_copies ? Json(*record.operand_copies) : Json(nullptr);
+  }
   for (const auto& [name, rows] : record.hardware_rows) {
     json["hardware_rows"][name] = rows;
   }
@@ -328,6 +351,7 @@ ModelRecord parse_record(const std::string& json_text, const std::string& origin
   record.features = parse_features(fields);
   record.analysis = parse_analysis(fields, origin);
   record.feature_ranges = parse_ranges(fields, record.features, origin);
+  record.operand_copies = parse_copies(json, fields, record);
   const JsonFields rows(fields.object("hardware_rows"), origin + ": hardware_rows");
   for (const auto& [name, count] : fields.object("hardware_rows").items()) {
     record.hardware_rows.emplace_back(name, rows.integer(name));

@@ -51,10 +51,12 @@ void add(Hash& hash, const GemmConfig& c) {
 }
 void add(Hash& hash, const Fp8GemmConfig& c) {
   hash.add({c.m, c.n, c.k, c.tile_m, c.tile_n, c.tile_k});
+  hash.add(c.weight_copies);
 }
 void add(Hash& hash, const AttentionConfig& c) {
   hash.add({static_cast<std::int64_t>(c.kernel), static_cast<std::int64_t>(c.layout), c.query_heads,
-            c.kv_heads, c.head_dim, c.causal, c.cold_kv});
+            c.kv_heads, c.head_dim, c.causal});
+  hash.add(c.kv_copies);
   hash.add(c.q_lengths);
   hash.add(c.kv_lengths);
 }

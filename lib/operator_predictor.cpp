@@ -230,16 +230,20 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
   const std::vector<std::size_t>& columns = answer.columns;
   std::vector<float> inputs;
   std::vector<double> reference_us;
+  std::vector<ReusedOperand> reused;
   inputs.reserve(members.size() * gpus.count * columns.size());
   reference_us.reserve(members.size() * gpus.count);
+  reused.reserve(members.size() * gpus.count);
   for (const std::size_t i : members) {
-    const OperatorInputs inputs_of_config(configs[i], record.kind, record.analysis);
+    const OperatorInputs inputs_of_config(configs[i], record.kind, record.analysis,
+                                          record.operand_copies);
     for (const OperatorPredictor& gpu : gpus) {
       const std::optional<OperatorConfig> tiled = gpu.with_tile(configs[i]);
-      const ModelInput input =
-          tiled ? model_input(*tiled, gpu.hardware_, record.kind, record.analysis)
-                : inputs_of_config.on(gpu.hardware_);
+      const ModelInput input = tiled ? model_input(*tiled, gpu.hardware_, record.kind,
+                                                   record.analysis, record.operand_copies)
+                                     : inputs_of_config.on(gpu.hardware_);
       reference_us.push_back(input.reference_us);
+      reused.push_back(input.reused.value_or(ReusedOperand{}));
       for (const std::size_t column : columns) {
         inputs.push_back(static_cast<float>(input.features[column]));
       }
@@ -256,6 +260,10 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
     OperatorPrediction& result = results[row % gpus.count][i];
     result.duration_us = duration_us_of(
         record.kind, usable_output(record.kind, outputs[row], config), reference_us[row]);
+    if (record.operand_copies) {
+      result.duration_us = with_copies(result.duration_us, reused[row], *record.operand_copies,
+                                       operand_copies(config).value_or(*record.operand_copies));
+    }
     if (!std::isfinite(result.duration_us) || result.duration_us <= 0) {
       throw DataError(describe(config) + ": the predicted duration is " +
                       std::to_string(result.duration_us) + " us, expected a positive number");

@@ -29,6 +29,8 @@ OperatorConfig operator_of(const GemmEntry& entry) {
   return config;
 }
 
+double kv_copies(Phase phase) { return phase == Phase::decode ? kColdCopies : 1; }
+
 std::int64_t num_tokens(const Iteration& iteration) {
   std::int64_t tokens = 0;
   for (const std::int64_t length : iteration.q_lengths) {

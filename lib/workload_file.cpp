@@ -156,6 +156,7 @@ void read_operators(Iteration& iteration, const JsonFields& fields, const Json& 
   }
   if (contains(operators, "attention")) {
     iteration.attention.push_back(read_attention(nested(group, "attention")));
+    iteration.attention.back().config.kv_copies = kv_copies(iteration.phase);
   }
   if (contains(operators, "rmsnorm")) {
     iteration.rmsnorm.push_back(read_row_kernel<RmsNormEntry>(nested(group, "rmsnorm")));

@@ -82,6 +82,7 @@ AttentionConfig attention(const ModelConfig& model, const RankShape& rank,
   config.query_heads = rank.query_heads;
   config.kv_heads = rank.kv_heads;
   config.head_dim = model.head_dim;
+  config.kv_copies = kv_copies(iteration.phase);
   return config;
 }
 

@@ -87,7 +87,7 @@ AttentionConfig read_attention(const pw_attention& from, std::size_t index) {
   fields.set_text(attention_type_of(from, index));
   fields.set_lengths(from);
   AttentionConfig attention = AttentionConfig::read(fields);
-  attention.cold_kv = from.cold_kv != 0;
+  if (from.cold_kv != 0) attention.kv_copies = kColdCopies;
   return attention;
 }
 

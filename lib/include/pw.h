@@ -95,8 +95,8 @@ typedef struct pw_attention {
   const int64_t* q_lengths;  /* new tokens of each request */
   const int64_t* kv_lengths; /* context of each request, the new tokens included */
   int64_t query_heads, kv_heads, head_dim;
-  int cold_kv; /* 1: the context comes from DRAM although it would fit into L2, as in a decode step
-                */
+  int cold_kv; /* 1: the context comes from DRAM although it would fit into L2, as in the decode
+                  steps of a workload; 0: as a benchmark that repeats the call finds it */
 } pw_attention;
 
 typedef struct pw_rows { /* of PW_RMSNORM and PW_SILU_MUL */

@@ -4,6 +4,7 @@
 
 #include <torch/script.h>
 
+#include "io/files.h"
 #include "model/foreign_script.h"
 #include "model/load_network.h"
 #include "model/script_model.h"
@@ -32,6 +33,22 @@ std::unique_ptr<OperatorModel> load_network(CheckpointFile file, const std::stri
     module = in_our_form(std::move(module), *file.foreign_transform, origin);
   }
   return std::make_unique<ScriptModel>(std::move(module), std::move(file.record), origin);
+}
+
+void record_operand_copies(const std::filesystem::path& checkpoint, double copies,
+                           const std::filesystem::path& output) {
+  CheckpointFile file = read_checkpoint_file(checkpoint);
+  if (file.record.kind != ModelKind::log_ratio) {
+    throw DataError(checkpoint.string() + " is a model of kind " +
+                    std::string(to_string(file.record.kind)) +
+                    ", whose features do not see copies; expected log_ratio");
+  }
+  if (!(copies >= 1)) {
+    throw DataError("the operand copies are " + std::to_string(copies) + ", expected at least 1");
+  }
+  file.record.operand_copies = copies;
+  const torch::jit::Module module = load_module(file.bytes, checkpoint.string());
+  write_file_atomic(output, checkpoint_bytes(module, file.record));
 }
 
 std::unique_ptr<OperatorModel> load_checkpoint(const std::filesystem::path& path) {

@@ -118,6 +118,7 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
   record.features = train.feature_names;
   record.analysis = train.options.analysis;
   record.feature_ranges = feature_ranges(train);
+  if (record.kind == ModelKind::log_ratio) record.operand_copies = train.operand_copies;
   record.hardware_rows = hardware_rows(train);
   record.data = train.files;
   record.training = options;

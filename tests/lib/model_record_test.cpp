@@ -98,6 +98,31 @@ TEST(ModelRecord, HoldsHeldOutErrors) {
                     HasSubstr("expected numbers that rise")));
 }
 
+TEST(ModelRecord, TellsOperandCopies) {
+  ModelRecord record = sample();
+  record.kind = ModelKind::log_ratio;
+  for (const std::optional<double>& copies : {std::optional(6.0), std::optional<double>()}) {
+    record.operand_copies = copies;
+    EXPECT_EQ(parse_record(record_json(record), "m.pt").operand_copies, copies);
+  }
+}
+
+// Before records told the copies, attention and fp8 GEMM always had one.
+TEST(ModelRecord, KnowsTheCopiesOfOlderRecords) {
+  const auto copies_of = [](const char* family, const char* kind) {
+    Json json = Json::parse(record_json(sample()));
+    json["operator"] = family;
+    json["kind"] = kind;
+    json["format_version"] = 1;
+    json.erase("operand_copies");
+    return parse_record(json.dump(), "m.pt").operand_copies;
+  };
+  EXPECT_EQ(copies_of("attn", "log_ratio"), 1.0);
+  EXPECT_EQ(copies_of("gemm_fp8", "log_ratio"), 1.0);
+  EXPECT_EQ(copies_of("gemm", "log_ratio"), std::nullopt);
+  EXPECT_EQ(copies_of("attn", "efficiency"), std::nullopt);
+}
+
 TEST(ModelRecord, KeepsUnknownRangesUnknown) {
   ModelRecord record = sample();
   record.feature_ranges.clear();
@@ -111,7 +136,7 @@ TEST(ModelRecord, RefusesWhatItCannotTrust) {
     const char* message;
   };
   const Case cases[] = {
-      {"format_version", 2, "use the newer program"},
+      {"format_version", ModelRecord::kFormatVersion + 1, "use the newer program"},
       {"format_version", 0, "format_version"},
       {"operator", 3, "operator"},
       {"features", {1, 2}, "features"},

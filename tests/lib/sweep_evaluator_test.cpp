@@ -156,7 +156,7 @@ TEST(OperatorKey, DiffersWithEveryNumber) {
   std::swap(swapped.kv_lengths[0], swapped.kv_lengths[1]);
   longer.kv_lengths[1] = 9;
   paged.layout = KvLayout::paged;
-  cold.cold_kv = true;
+  cold.kv_copies = kColdCopies;
   moved.q_lengths = {1};
   moved.kv_lengths = {1, 7, 8};
   GemmConfig gemm{8, 16, 32};

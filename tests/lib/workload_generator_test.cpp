@@ -194,6 +194,15 @@ TEST(GenerateWorkload, RefusesWhatCannotBeDone) {
   }
 }
 
+// A step's context has been driven from L2 by the weights of all layers since the step before.
+TEST(GenerateWorkload, DecodeReadsItsContextFromDram) {
+  const Workload workload = generate_workload(demo_model(), uniform_trace(1, 8, 3), {});
+  for (const Iteration& iteration : workload.iterations) {
+    EXPECT_EQ(iteration.attention.front().config.kv_copies,
+              iteration.phase == Phase::decode ? kColdCopies : 1);
+  }
+}
+
 TEST(CollectiveOf, KnowsBothByNameOrType) {
   struct Case {
     const char* name;

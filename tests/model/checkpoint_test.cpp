@@ -185,7 +185,7 @@ TEST_F(CheckpointTest, RefusesOutputsThatAreNotFinite) {
 
 TEST_F(CheckpointTest, RefusesANewerFormat) {
   std::string bytes = bytes_of(fresh_network(), gemm_record());
-  const std::string version = "\"format_version\": 1";
+  const std::string version = "\"format_version\": " + std::to_string(ModelRecord::kFormatVersion);
   const std::size_t place = bytes.find(version);
   ASSERT_NE(place, std::string::npos);
   bytes[place + version.size() - 1] = '9';

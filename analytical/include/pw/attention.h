@@ -43,9 +43,9 @@ struct AttentionConfig {
   std::int64_t kv_heads = 0;             // nkv, on this rank
   std::int64_t head_dim = 0;             // hd
   bool causal = true;
-  // Whether the context surely comes from DRAM, as in a model's decode step, although it would fit
-  // into L2. Used by ratio features alone.
-  bool cold_kv = false;
+  // Contexts that are used in turn (pw/operand_copies.h): benchmarks repeat one; in the decode step
+  // of a model it is kColdCopies. Pipeline features do not see it.
+  double kv_copies = 1;
 };
 
 AttentionKernel automatic_kernel(const HardwareSpec& hardware);

@@ -35,4 +35,7 @@ class Fields {
 // An integer field that must be at least `minimum`.
 std::int64_t integer_at_least(const Fields& fields, std::string_view name, std::int64_t minimum);
 
+// The field weight_copies, at least 1, if there is one: pw/operand_copies.h.
+double copies_or(double otherwise, const Fields& fields);
+
 }  // namespace pw

@@ -8,6 +8,7 @@
 #include "pw/features.h"
 #include "pw/fields.h"
 #include "pw/hardware_spec.h"
+#include "pw/operand_copies.h"
 
 namespace pw {
 
@@ -25,14 +26,12 @@ struct GemmConfig {
   static constexpr std::string_view kName = "gemm";
   static constexpr std::array<std::string_view, 3> kProblemColumns{"M", "N", "K"};
   static const FeatureTable& features() { return tensor_memory_features(); }
-  static constexpr double kColdWeightCopies = 1000;
   static GemmConfig read(const Fields& fields);  // tile_M ... cta_count are read if tile_M exists
 
   std::int64_t m = 0, n = 0, k = 0;
   std::optional<GemmTile> tile = std::nullopt;
-  // Distinct weight matrices that the measurement rotates through; a real model never finds its
-  // weights in L2. Used by ratio features alone.
-  double weight_copies = kColdWeightCopies;
+  // Weight matrices that are used in turn (pw/operand_copies.h). Pipeline features do not see it.
+  double weight_copies = kColdCopies;
 };
 
 // Dense fp8 GEMM, operands of 1 byte; one 128x128x128 tile per CTA unless given.
@@ -44,6 +43,7 @@ struct Fp8GemmConfig {
 
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t tile_m = 128, tile_n = 128, tile_k = 128;
+  double weight_copies = kColdCopies;  // as for GemmConfig
 };
 
 // Which tile a GEMM gets when its configuration names none.

@@ -22,16 +22,20 @@ std::vector<std::string> feature_names(const OperatorFamily& family, ModelKind k
 
 // What a network sees of an operator on a GPU, and the duration that its output is relative to.
 struct ModelInput {
-  std::vector<double> features;  // as feature_names
-  double reference_us = 0;       // at overall_perf 1; or the roofline bound
+  std::vector<double> features;                        // as feature_names
+  double reference_us = 0;                             // at overall_perf 1; or the roofline bound
+  std::optional<ReusedOperand> reused = std::nullopt;  // of log_ratio models
 };
 ModelInput model_input(const OperatorConfig& config, const HardwareSpec& hardware, ModelKind kind,
-                       const AnalysisOptions& options);
+                       const AnalysisOptions& options,
+                       std::optional<double> measured_copies = std::nullopt);
 // The same of one operator on several GPUs, without computing again what they share. The config
-// must outlive it.
+// must outlive it. `measured_copies`: those of the rows that a log_ratio model was fitted on;
+// absent for the config's own.
 class OperatorInputs {
  public:
-  OperatorInputs(const OperatorConfig& config, ModelKind kind, const AnalysisOptions& options);
+  OperatorInputs(const OperatorConfig& config, ModelKind kind, const AnalysisOptions& options,
+                 std::optional<double> measured_copies = std::nullopt);
 
   ModelInput on(const HardwareSpec& hardware) const;
 
@@ -39,6 +43,7 @@ class OperatorInputs {
   const OperatorConfig& config_;
   ModelKind kind_;
   AnalysisOptions options_;
+  double copies_;
   std::optional<AttentionSums> sums_;
 };
 // The same for pipeline features that are already there.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -47,8 +48,16 @@ PipelineFeatures analyze(const MoeConfig&, const HardwareSpec&, const AnalysisOp
 PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSpec& hardware,
                                   const AnalysisOptions& options = {});
 
-// The dimensionless features of any operator, with the same errors.
+// The dimensionless features of any operator, with the same errors; with as many copies of its
+// operands as given, where the family knows copies.
 RatioFeatures operator_ratios(const OperatorConfig& config, const HardwareSpec& hardware);
+RatioFeatures operator_ratios(const OperatorConfig& config, double copies,
+                              const HardwareSpec& hardware);
+
+// The copies of its operands that a problem has (pw/operand_copies.h); absent for families that do
+// not know any.
+std::optional<double> operand_copies(const OperatorConfig& config);
+void set_operand_copies(OperatorConfig& config, double copies);  // nothing for those
 
 // What the programs know of a family, in the order of OperatorConfig.
 struct OperatorFamily {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "pw/gemm.h"
 #include "pw/hardware_spec.h"
 #include "pw/moe.h"
+#include "pw/operand_copies.h"
 #include "pw/rmsnorm.h"
 #include "pw/silu_mul.h"
 
@@ -18,6 +20,7 @@ namespace pw {
 struct RatioFeatures {
   double bound_us = 0;         // the model's output is ln(duration_us / bound_us)
   std::vector<double> values;  // as the names of the family
+  std::optional<ReusedOperand> reused = std::nullopt;  // of GEMM and attention: weights, context
 };
 
 using RatioNames = std::vector<std::string_view>;
@@ -28,7 +31,13 @@ const RatioNames& ratio_names(const RmsNormConfig*);    // 10
 const RatioNames& ratio_names(const SiluMulConfig*);    // 10
 const RatioNames& ratio_names(const MoeConfig*);        // 26: the last two tell GPUs apart
 
-// Throws DataError when the hardware lacks a number that is needed (l2CacheSize).
+// With as many `copies` of the operands as given, whatever the config says: a model is asked about
+// what it was fitted on. Throws DataError when the hardware lacks a number that is needed
+// (l2CacheSize).
+RatioFeatures ratios(const GemmConfig&, double copies, const HardwareSpec&);
+RatioFeatures ratios(const Fp8GemmConfig&, double copies, const HardwareSpec&);
+RatioFeatures ratios(const AttentionConfig&, double copies, const HardwareSpec&);
+// The same with the copies of the config.
 RatioFeatures ratios(const GemmConfig&, const HardwareSpec&);
 RatioFeatures ratios(const Fp8GemmConfig&, const HardwareSpec&);
 RatioFeatures ratios(const AttentionConfig&, const HardwareSpec&);
@@ -49,6 +58,7 @@ struct AttentionSums {
 };
 AttentionSums sum_requests(const AttentionConfig&);
 // `sums`: of this problem.
-RatioFeatures ratios(const AttentionConfig&, const AttentionSums& sums, const HardwareSpec&);
+RatioFeatures ratios(const AttentionConfig&, const AttentionSums& sums, double copies,
+                     const HardwareSpec&);
 
 }  // namespace pw

@@ -26,4 +26,11 @@ ModelRecord read_checkpoint_record(const std::filesystem::path& path,
 void import_state_dict(const std::filesystem::path& pth, const std::string& operator_name,
                        const std::filesystem::path& output);
 
+// Writes the same network to `output`, its record telling how many sets of operands the training
+// rows used in turn (pw/operand_copies.h), which records of before this was told lack. Throws
+// DataError for less than 1 and for a checkpoint of another kind than log_ratio. Defined in
+// pw_torch.
+void record_operand_copies(const std::filesystem::path& checkpoint, double copies,
+                           const std::filesystem::path& output);
+
 }  // namespace pw

@@ -46,8 +46,8 @@ struct DatasetOptions {
   ModelKind kind = ModelKind::efficiency;
   AnalysisOptions analysis;
   std::vector<RowFilter> filters;  // all must hold
-  // Distinct weight matrices that the measurement rotated through, for rows without a column
-  // weight_copies (GEMMs of log_ratio models).
+  // Sets of operands that the measurement used in turn (pw/operand_copies.h), for rows without a
+  // column weight_copies; absent: what a problem of the family has by itself.
   std::optional<double> weight_copies;
   // Columns whose cells say which rows are one problem, for splits; `hardware` counts as the GPU,
   // whatever its alias. Empty: hardware and the family's problem columns.
@@ -72,6 +72,7 @@ struct Dataset {
   DatasetOptions options;
   std::vector<std::string> feature_names;
   std::string attention_layout;  // "ragged" or "paged" if all rows are attention of one layout
+  std::optional<double> operand_copies;  // of all rows, if it is one number (pw/operand_copies.h)
   std::vector<double> features;
   std::vector<double> reference_us;  // what the model's output is relative to
   std::vector<double> duration_us;

@@ -55,7 +55,7 @@ using LabelledCoverage = std::vector<std::pair<std::string, Coverage>>;
 
 // Everything that a checkpoint must say about itself; stored in the file and checked at load.
 struct ModelRecord {
-  static constexpr int kFormatVersion = 1;
+  static constexpr int kFormatVersion = 2;  // 2: operand_copies
 
   std::string operator_name;  // an OperatorFamily name
   ModelKind kind = ModelKind::efficiency;
@@ -63,7 +63,11 @@ struct ModelRecord {
   std::string attention_layout;
   std::vector<std::string> features;  // in model-input order; of feature_names(family, kind)
   AnalysisOptions analysis;
-  std::vector<FeatureRange> feature_ranges;                         // as features; empty = unknown
+  std::vector<FeatureRange> feature_ranges;  // as features; empty = unknown
+  // Sets of operands that all training rows used in turn (pw/operand_copies.h). Absent where they
+  // differ, as in rows of pw-profile, and in GEMM records of before this was written: the network
+  // is then asked about the copies of the problem itself.
+  std::optional<double> operand_copies;
   std::vector<std::pair<std::string, std::int64_t>> hardware_rows;  // training rows per full name
   std::vector<DataFile> data;
   std::vector<std::pair<std::string, std::string>> training;  // option -> value, in fixed order

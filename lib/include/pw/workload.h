@@ -53,6 +53,10 @@ std::string_view collective_of(std::string_view name, std::string_view type);
 // The problem of an entry, of the family that its operands ask for.
 OperatorConfig operator_of(const GemmEntry& entry);
 
+// AttentionConfig::kv_copies in a model: the weights of all layers have driven a decode step's
+// context from L2, a prefill has just written its own.
+double kv_copies(Phase phase);
+
 // One forward pass of the whole model (all pipeline stages, one tensor-parallel rank).
 struct Iteration {
   std::int64_t number = 0;  // from 1
