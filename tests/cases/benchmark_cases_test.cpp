@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "io/csv_table.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -27,7 +28,7 @@ class HardInputs : public testing::Test {
                      prefill + R"(, "decode_avg_duration_ms": )" + decode +
                      R"(, "decode_total_duration_ms": 1, "total_duration_ms": )" + total + "}}");
     return run_program(
-        folder_.path(), PW_COMPARE_PROGRAM,
+        folder_.path(), program("pw-compare"),
         {"--pred", "pred.json", "--real", "real.jsonl", "--run", "M-a", "--output", "tables"});
   }
   // A cell of the only row of the comparison.

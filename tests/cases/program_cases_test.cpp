@@ -8,6 +8,7 @@
 
 #include "io/csv_table.h"
 #include "io/json_file.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -21,7 +22,7 @@ using testing::Not;
 class HardInputs : public testing::Test {
  protected:
   ProgramResult predict(const std::vector<std::string>& arguments) const {
-    return run_program(folder_.path(), PW_PREDICT_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-predict"), arguments);
   }
   Json predict_json(std::vector<std::string> arguments) const {
     arguments.push_back("--json");
@@ -36,7 +37,7 @@ class HardInputs : public testing::Test {
                                        "--train", output + ".csv", "--output",
                                        output,    "--epochs",      "12"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(folder_.path(), PW_TRAIN_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-train"), arguments);
   }
   CsvTable operators(const std::string& checkpoint, const std::string& csv) const {
     folder_.file("query.csv", csv);

@@ -11,6 +11,7 @@
 #include "io/json_file.h"
 #include "io/zip_archive.h"
 #include "pw/operators.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 #include "support/zip_writer.h"
@@ -53,7 +54,7 @@ std::string good() { return bytes_of(module_of(rising_weights(1, kGemmFeatures))
 class CheckpointCases : public testing::Test {
  protected:
   ProgramResult run(const std::vector<std::string>& arguments) const {
-    return run_program(folder_.path(), PW_PREDICT_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-predict"), arguments);
   }
   // What the model in m.pt gives for these features as they are.
   ProgramResult evaluate(const std::vector<double>& features,

@@ -3,6 +3,7 @@
 
 #include "io/files.h"
 #include "lib/compare/comparison_fixture.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -51,7 +52,7 @@ TEST(HtmlReport, RendersInABrowserWithoutConsoleMessages) {
                 run_line("D-arxiv_8", 0, "0.1", "0.01", "1"));
   }
   const ProgramResult made =
-      run_program(folder.path(), PW_COMPARE_PROGRAM,
+      run_program(folder.path(), program("pw-compare"),
                   {"--pred", "a_pred", "--real", "real", "--html", "r.html"});
   ASSERT_EQ(made.exit_code, 0) << made.errors;
 

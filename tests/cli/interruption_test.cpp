@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/files.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -37,7 +38,6 @@ struct Run {
 
 void PrintTo(const Run& run, std::ostream* out) { *out << run.name; }
 
-#ifdef PW_TRAIN_PROGRAM
 std::string gemm_rows() {
   std::string text = "M,N,K,avg_duration,hardware\n";
   for (int i = 1; i <= 60; ++i) {
@@ -46,7 +46,6 @@ std::string gemm_rows() {
   }
   return text;
 }
-#endif
 
 constexpr char kTrace[] = "num_prefill_tokens,output_tokens\n300,40\n70,40\n";
 constexpr char kMeasured[] =
@@ -57,32 +56,35 @@ constexpr char kPredicted[] =
     R"("total_duration_ms": 1200}})";
 
 const std::vector<Run>& runs() {
-  static const std::vector<Run> all = {
-      {"PwWorkload",
-       PW_WORKLOAD_PROGRAM,
-       {"--model", "Qwen2.5-14B", "--trace", "input", "--output", "out"},
-       kTrace,
-       "out/Qwen2.5-14B_input_auto_tp1_pp1.json"},
-      {"PwCompare",
-       PW_COMPARE_PROGRAM,
-       {"--pred", "Demo-7B_arxiv_8_H100.json", "--real", "input", "--html", "out/page.html"},
-       kMeasured,
-       "out/page.html"},
-      {"PwPredict",
-       PW_PREDICT_PROGRAM,
-       {"--model", "Qwen2.5-14B", "--trace", "input", "--hardware", "A100", "--output",
-        "out/result.json"},
-       kTrace,
-       "out/result.json"},
-#ifdef PW_TRAIN_PROGRAM
-      {"PwTrain",
-       PW_TRAIN_PROGRAM,
-       {"mlp", "--operator", "gemm", "--train", "input", "--output", "out/model.pt", "--epochs",
-        "2"},
-       gemm_rows(),
-       "out/model.pt"},
-#endif
-  };
+  static const std::vector<Run> all = [] {
+    std::vector<Run> list = {
+        {"PwWorkload",
+         program("pw-workload"),
+         {"--model", "Qwen2.5-14B", "--trace", "input", "--output", "out"},
+         kTrace,
+         "out/Qwen2.5-14B_input_auto_tp1_pp1.json"},
+        {"PwCompare",
+         program("pw-compare"),
+         {"--pred", "Demo-7B_arxiv_8_H100.json", "--real", "input", "--html", "out/page.html"},
+         kMeasured,
+         "out/page.html"},
+        {"PwPredict",
+         program("pw-predict"),
+         {"--model", "Qwen2.5-14B", "--trace", "input", "--hardware", "A100", "--output",
+          "out/result.json"},
+         kTrace,
+         "out/result.json"},
+    };
+    if (built_with_torch()) {
+      list.push_back({"PwTrain",
+                      program("pw-train"),
+                      {"mlp", "--operator", "gemm", "--train", "input", "--output", "out/model.pt",
+                       "--epochs", "2"},
+                      gemm_rows(),
+                      "out/model.pt"});
+    }
+    return list;
+  }();
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include "io/files.h"
 #include "io/json_file.h"
 #include "lib/compare/comparison_fixture.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr char kProgram[] = PW_COMPARE_PROGRAM;
+const std::string kProgram = program("pw-compare");
 
 ProgramResult compare(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
   return run_program(folder.path(), kProgram, arguments);

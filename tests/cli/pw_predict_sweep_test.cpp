@@ -13,6 +13,7 @@
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/json_file.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -31,7 +32,7 @@ class PwPredictSweepTest : public testing::Test {
   PwPredictSweepTest() { folder_.file("chat.csv", kTrace); }
 
   ProgramResult run(const std::vector<std::string>& arguments) const {
-    return run_program(folder_.path(), PW_PREDICT_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-predict"), arguments);
   }
   // A grid of 2 models, 3 GPUs, 3 tp, 1 trace and 4 batches, 48 of its 72 rows possible.
   static std::vector<std::string> grid(const std::vector<std::string>& more) {
@@ -110,7 +111,7 @@ TEST_F(PwPredictSweepTest, EqualRequestsMakeAGridOfLengths) {
   const auto lines =
       static_cast<std::size_t>(std::count(result.output.begin(), result.output.end(), '\n'));
   const auto json_files_in = [](const char* folder) {
-    const fs::path path = fs::path(PW_TEST_SOURCE_DIR) / folder;
+    const fs::path path = source_folder() / folder;
     return static_cast<std::size_t>(
         std::count_if(fs::directory_iterator(path), fs::directory_iterator(),
                       [](const auto& entry) { return entry.path().extension() == ".json"; }));
@@ -182,13 +183,14 @@ TEST_F(PwPredictSweepTest, ASignalLeavesAFileThatCanBeResumed) {
   const std::string errors = (folder_.path() / "errors.txt").string();
   const fs::path path = folder_.path() / "out.csv";
   std::vector<std::string> arguments = big(path.string(), "--resume");
+  std::string executable = program("pw-predict");
   const pid_t child = ::fork();
   if (child == 0) {
-    std::vector<char*> argv{const_cast<char*>(PW_PREDICT_PROGRAM)};
+    std::vector<char*> argv{executable.data()};
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     if (std::freopen(errors.c_str(), "w", stderr) == nullptr) ::_exit(99);
-    ::execv(PW_PREDICT_PROGRAM, argv.data());
+    ::execv(argv.front(), argv.data());
     ::_exit(99);
   }
   const auto rows = [&] {

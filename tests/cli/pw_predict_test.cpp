@@ -6,6 +6,7 @@
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "io/json_file.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 class PwPredictTest : public testing::Test {
  protected:
   ProgramResult run(std::vector<std::string> arguments) const {
-    return run_program(folder_.path(), PW_PREDICT_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-predict"), arguments);
   }
   ProgramResult predict(std::vector<std::string> more) const {
     std::vector<std::string> arguments = {"--model",     "Llama-3-8B", "--batch",      "2",
@@ -55,8 +56,7 @@ TEST_F(PwPredictTest, SeveralGpusGetAFileEach) {
 TEST_F(PwPredictTest, AllIsEveryGpuOfTheFolder) {
   std::filesystem::create_directory(folder_.path() / "gpus");
   for (const char* gpu : {"A100.json", "H100.json"}) {
-    std::filesystem::copy(std::filesystem::path(PW_TEST_SOURCE_DIR) / "hardware" / gpu,
-                          folder_.path() / "gpus" / gpu);
+    std::filesystem::copy(source_folder() / "hardware" / gpu, folder_.path() / "gpus" / gpu);
   }
   const ProgramResult all = predict({"--hardware-dir", "gpus", "--hardware", "all"});
   ASSERT_EQ(all.exit_code, 0) << all.errors;
@@ -67,7 +67,7 @@ TEST_F(PwPredictTest, AllIsEveryGpuOfTheFolder) {
 
 TEST_F(PwPredictTest, ReadsNoFileThatItDoesNotNeed) {
   // A folder with the models of this workload alone; the rest is damaged.
-  const auto checkpoints = std::filesystem::path(PW_TEST_SOURCE_DIR) / "checkpoints";
+  const auto checkpoints = source_folder() / "checkpoints";
   std::filesystem::create_directory(folder_.path() / "models");
   for (const char* file : {"gemm.pt", "attn_paged.pt", "attn_ragged.pt"}) {
     std::filesystem::copy(checkpoints / file, folder_.path() / "models" / file);
@@ -90,14 +90,14 @@ TEST_F(PwPredictTest, RuntimesAgree) {
     return parse_json(result.output, "stdout").at("summary").at("total_duration_ms").get<double>();
   };
   EXPECT_EQ(total("native"), total("auto"));
-#ifdef PW_TEST_TORCH
-  EXPECT_NEAR(total("torch") / total("native"), 1, 1e-5);
-#else
+  if (built_with_torch()) {
+    EXPECT_NEAR(total("torch") / total("native"), 1, 1e-5);
+    return;
+  }
   const ProgramResult torch = predict({"--hardware", "A100", "--runtime", "torch"});
   EXPECT_EQ(torch.exit_code, 3);
   EXPECT_THAT(torch.errors,
               AllOf(HasSubstr("needs LibTorch"), HasSubstr("/bin/libpw_torch_engine.so")));
-#endif
 }
 
 TEST_F(PwPredictTest, EngineAndBaselinesChangeTheSum) {
@@ -149,8 +149,7 @@ TEST_F(PwPredictTest, OperatorsWithoutHeldOutErrorsHaveNoBand) {
 }
 
 TEST_F(PwPredictTest, InfoPrintsTheRecord) {
-  const ProgramResult result =
-      run({"info", std::string(PW_TEST_SOURCE_DIR) + "/checkpoints/gemm.pt"});
+  const ProgramResult result = run({"info", source_folder().string() + "/checkpoints/gemm.pt"});
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   const Json record = parse_json(result.output, "stdout");
   EXPECT_EQ(record.at("operator"), "gemm");
@@ -219,7 +218,7 @@ TEST_F(PwPredictTest, RefusesOptionsOfThePredictionItself) {
 // The user's own folders take the place of the shipped ones, one by one.
 TEST_F(PwPredictTest, OwnModelsNeedNoOwnEngineProfiles) {
   std::filesystem::create_directory(folder_.path() / "models");
-  std::filesystem::copy(std::string(PW_TEST_SOURCE_DIR) + "/config/Llama-3-8B.json",
+  std::filesystem::copy(source_folder().string() + "/config/Llama-3-8B.json",
                         folder_.path() / "models" / "mine.json");
   const ProgramResult result = run({"--config-dir", "models", "--model", "mine", "--batch", "1",
                                     "--input-len", "8", "--output-len", "2", "--hardware", "H100"});

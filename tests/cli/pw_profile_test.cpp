@@ -7,6 +7,7 @@
 #include "pw/comparison.h"
 #include "pw/data_paths.h"
 #include "pw/dataset.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -23,13 +24,13 @@ class PwProfileTest : public testing::Test {
   // A machine is measured once for all tests.
   static void SetUpTestSuite() {
     machine_ = new TemporaryFolder;
-    spec_ = run_program(machine_->path(), PW_PROFILE_PROGRAM,
+    spec_ = run_program(machine_->path(), program("pw-profile"),
                         {"spec", "--threads", "1", "--output", "hardware/cpu.json"});
   }
   static void TearDownTestSuite() { delete machine_; }
 
   ProgramResult run(std::vector<std::string> arguments) const {
-    return run_program(folder_.path(), PW_PROFILE_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-profile"), arguments);
   }
   ProgramResult run_here(std::vector<std::string> arguments) const {
     const std::vector<std::string> device{"--threads", "1", "--hardware-dir", hardware().string()};
@@ -93,7 +94,7 @@ constexpr char kStopScript[] =
 TEST_F(PwProfileTest, StopsInOrder) {
   const ProgramResult result =
       run_program(folder_.path(), "/bin/sh",
-                  {"-c", kStopScript, "stop", PW_PROFILE_PROGRAM, "--preset", "standard",
+                  {"-c", kStopScript, "stop", program("pw-profile"), "--preset", "standard",
                    "--threads", "1", "--hardware-dir", hardware().string(), "--output", "rows"});
   EXPECT_EQ(result.exit_code, 5) << result.errors;
   EXPECT_THAT(result.errors, AllOf(HasSubstr("stopped on request"), HasSubstr("--resume")));

@@ -7,6 +7,7 @@
 #include "io/files.h"
 #include "io/json_file.h"
 #include "pw/checkpoint.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -38,7 +39,7 @@ class PwTrainEvaluateTest : public testing::Test {
   ProgramResult run(std::vector<std::string> arguments,
                     const std::vector<std::string>& more = {}) const {
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(folder_.path(), PW_TRAIN_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-train"), arguments);
   }
   ProgramResult quantile(const std::vector<std::string>& more) const {
     return run({"quantile", "--operator", "gemm", "--train", "gemm.csv", "--output", "q.pt",

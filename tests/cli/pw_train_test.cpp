@@ -9,6 +9,7 @@
 #include "io/files.h"
 #include "io/json_file.h"
 #include "pw/checkpoint.h"
+#include "support/built.h"
 #include "support/reference.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
@@ -36,7 +37,7 @@ std::string gemm_rows() {
 class PwTrainTest : public testing::Test {
  protected:
   ProgramResult run(std::vector<std::string> arguments) const {
-    return run_program(folder_.path(), PW_TRAIN_PROGRAM, arguments);
+    return run_program(folder_.path(), program("pw-train"), arguments);
   }
   ProgramResult train(const std::string& csv, std::vector<std::string> more = {}) const {
     folder_.file("train.csv", csv);
@@ -150,7 +151,7 @@ TEST_F(PwTrainTest, StopsInOrderAndGoesOn) {
   const std::vector<std::string> command{
       "mlp",    "--operator", "gemm",   "--train", "train.csv", "--output",     "m.pt", "--epochs",
       "100000", "--patience", "100000", "--every", "1",         "--save-state", "s"};
-  std::vector<std::string> script{"-c", kStopScript, "stop", PW_TRAIN_PROGRAM};
+  std::vector<std::string> script{"-c", kStopScript, "stop", program("pw-train")};
   script.insert(script.end(), command.begin(), command.end());
   const ProgramResult stopped = run_program(folder_.path(), "/bin/sh", script);
   EXPECT_EQ(stopped.exit_code, 5) << stopped.errors;
@@ -173,7 +174,7 @@ TEST_F(PwTrainTest, RecommendedKeepsNoUnfinishedFit) {
   folder_.file("train.csv", gemm_rows());
   const ProgramResult stopped =
       run_program(folder_.path(), "/bin/sh",
-                  {"-c", kStopScript, "stop", PW_TRAIN_PROGRAM, "mlp", "--preset", "recommended",
+                  {"-c", kStopScript, "stop", program("pw-train"), "mlp", "--preset", "recommended",
                    "--operator", "gemm", "--train", "train.csv", "--output", "m.pt", "--epochs",
                    "100000", "--every", "1", "--save-state", "s"});
   EXPECT_EQ(stopped.exit_code, 5) << stopped.errors;

@@ -5,6 +5,7 @@
 
 #include "io/files.h"
 #include "pw/workload.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr char kProgram[] = PW_WORKLOAD_PROGRAM;
+const std::string kProgram = program("pw-workload");
 constexpr char kTrace[] = "num_prefill_tokens,num_decode_tokens,output_tokens\n30,9,3\n70,9,2\n";
 
 std::size_t json_files_in(const fs::path& folder) {

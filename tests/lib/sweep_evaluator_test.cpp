@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "pw/model_loader.h"
+#include "support/built.h"
 #include "support/demo_model.h"
 #include "support/error_of.h"
 #include "support/fake_model.h"
@@ -17,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::filesystem::path kSource = PW_TEST_SOURCE_DIR;
+const std::filesystem::path kSource = source_folder();
 
 class SweepEvaluatorTest : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "pw/data_paths.h"
+#include "support/built.h"
 
 // Skips the test, saying so, where the public reference material is absent.
 #define PW_REFERENCE_OR_SKIP(variable)                                                         \
@@ -17,8 +18,6 @@
 namespace pw {
 
 // The shipped data of the source tree that the tests were built from.
-inline std::filesystem::path shipped(const std::string& folder) {
-  return std::filesystem::path(PW_TEST_SOURCE_DIR) / folder;
-}
+inline std::filesystem::path shipped(const std::string& folder) { return source_folder() / folder; }
 
 }  // namespace pw
