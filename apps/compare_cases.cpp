@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -9,6 +8,7 @@
 #include "compare.h"
 #include "compare_methods.h"
 #include "io/files.h"
+#include "io/numbers.h"
 #include "io/text.h"
 #include "pw/comparison.h"
 #include "pw/data_paths.h"
@@ -167,10 +167,8 @@ void add_output_options(CLI::App& app, Arguments& arguments) {
 
 // CLI11's own check lets nan and inf through.
 std::string check_limit(const std::string& text) {
-  double limit = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, limit);
-  if (error == std::errc() && stop == end && std::isfinite(limit) && limit >= 0) return "";
+  const auto limit = parse_number(text);
+  if (limit && std::isfinite(*limit) && *limit >= 0) return "";
   return "'" + text + "', expected a number of at least 0";
 }
 

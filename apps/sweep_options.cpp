@@ -1,9 +1,9 @@
 #include "sweep_options.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "comma_list.h"
+#include "io/numbers.h"
 #include "pw/data_paths.h"
 #include "workload_options.h"
 
@@ -26,13 +26,15 @@ CLI::Option* add_sizes(CLI::App& app, const std::string& name, std::vector<std::
 }
 
 // "3/16" into shard and shards; false for anything else.
-bool parse_shard(const std::string& text, SweepArguments& arguments) {
-  const char* const end = text.data() + text.size();
-  const auto shard = std::from_chars(text.data(), end, arguments.shard);
-  if (shard.ec != std::errc() || shard.ptr == end || *shard.ptr != '/') return false;
-  const auto shards = std::from_chars(shard.ptr + 1, end, arguments.shards);
-  return shards.ec == std::errc() && shards.ptr == end && arguments.shard >= 1 &&
-         arguments.shard <= arguments.shards;
+bool parse_shard(std::string_view text, SweepArguments& arguments) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return false;
+  const auto shard = parse_digits(text.substr(0, slash));
+  const auto shards = parse_digits(text.substr(slash + 1));
+  if (!shard || !shards || *shard < 1 || *shard > *shards) return false;
+  arguments.shard = static_cast<std::size_t>(*shard);
+  arguments.shards = static_cast<std::size_t>(*shards);
+  return true;
 }
 
 void refuse_repetition(const std::string& option, const std::vector<std::int64_t>& sizes) {

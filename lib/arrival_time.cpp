@@ -1,7 +1,8 @@
 #include "arrival_time.h"
 
-#include <charconv>
 #include <cmath>
+
+#include "io/numbers.h"
 
 namespace pw {
 namespace {
@@ -106,12 +107,11 @@ std::optional<std::int64_t> parse_date_time(std::string_view text) {
 }  // namespace
 
 std::optional<std::int64_t> parse_arrival_ns(std::string_view text, std::int64_t unit_ns) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (end != text.data() + text.size()) return parse_date_time(text);
-  const double ns = std::round(number * static_cast<double>(unit_ns));
+  const auto number = parse_number(text);
+  if (!number) return parse_date_time(text);
+  const double ns = std::round(*number * static_cast<double>(unit_ns));
   constexpr double kMost = 9.2e18;
-  if (error != std::errc() || !(std::fabs(ns) < kMost)) return std::nullopt;
+  if (!(std::fabs(ns) < kMost)) return std::nullopt;
   return static_cast<std::int64_t>(ns);
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
+#include "io/numbers.h"
 #include "pw/collective.h"
 
 namespace pw {
@@ -124,11 +124,7 @@ std::vector<Knot> thinned(const std::vector<Knot>& knots) {
 
 // To 6 significant digits, so that a curve in memory equals the one that a file gives back.
 double rounded(double value) {
-  char text[32];
-  const auto written =
-      std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 5);
-  std::from_chars(text, written.ptr, value);
-  return value;
+  return through_text(value, std::chars_format::scientific, 5);
 }
 
 // What a further byte costs beyond the last knot. A curve that is too short to tell, or flat to its

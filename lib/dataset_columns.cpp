@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "comma_list.h"
+#include "io/numbers.h"
 
 namespace pw {
 namespace {
@@ -20,13 +21,6 @@ double us_per(DurationUnit unit) {
       return 1e6;
   }
   throw DataError("unknown duration unit");
-}
-
-bool is_nan_or_infinity(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  text.erase(0, text.find_first_not_of("+-"));
-  return text == "nan" || text == "inf" || text == "infinity";
 }
 
 }  // namespace
@@ -98,7 +92,7 @@ double read_positive(const CsvRow& row, std::size_t column) {
   try {
     value = row.number(column);
   } catch (const DataError& error) {
-    const bool not_finite = is_nan_or_infinity(std::string(cell));
+    const bool not_finite = parse_number(cell).has_value();
     throw UnusableRow{row.name(column) + (not_finite ? " is not finite" : " is not a number"),
                       error.what()};
   }

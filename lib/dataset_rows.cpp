@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "io/numbers.h"
 #include "peak_check.h"
 #include "row_filter.h"
 

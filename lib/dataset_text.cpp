@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "io/json_file.h"
+#include "io/numbers.h"
 #include "pw/dataset.h"
 #include "row_filter.h"
 

@@ -1,7 +1,6 @@
 #include "pw/trace.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "arrival_time.h"
 #include "comma_list.h"
+#include "io/numbers.h"
 #include "io/text.h"
 #include "pw/fields.h"
 #include "trace_rows.h"
@@ -27,13 +27,13 @@ std::int64_t token_count(std::string_view cell, std::string& problem) {
     problem = "is empty";
     return -1;
   }
-  const std::string_view digits = cell.front() == '+' ? cell.substr(1) : cell;
   double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool number = error == std::errc() && end == digits.data() + digits.size();
+  const std::errc error = read_number(cell, value);
   const char* reason = nullptr;
-  if (!number || !std::isfinite(value)) {
-    reason = error == std::errc::result_out_of_range ? "too large" : "no number";
+  if (error == std::errc::result_out_of_range) {
+    reason = "too large";
+  } else if (error != std::errc() || !std::isfinite(value)) {
+    reason = "no number";
   } else if (value < 0) {
     reason = "negative";
   } else if (value == 0) {

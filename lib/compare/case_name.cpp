@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+
+#include "io/numbers.h"
 
 namespace pw {
 namespace {
@@ -68,11 +69,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 bool parse_size(std::string_view part, std::string_view prefix, std::int64_t& size) {
   if (part.substr(0, prefix.size()) != prefix) return false;
-  const char* const end = part.data() + part.size();
-  std::int64_t value = 0;
-  const auto result = std::from_chars(part.data() + prefix.size(), end, value);
-  if (result.ec != std::errc() || result.ptr != end || value < 1) return false;
-  size = value;
+  const auto value = parse_digits(part.substr(prefix.size()));
+  if (!value || *value < 1) return false;
+  size = *value;
   return true;
 }
 

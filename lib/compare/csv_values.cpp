@@ -4,6 +4,7 @@
 
 #include "compare/tolerant_json.h"
 #include "io/csv_table.h"
+#include "io/numbers.h"
 #include "io/text.h"
 
 namespace pw {

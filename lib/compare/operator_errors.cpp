@@ -9,6 +9,7 @@
 #include "compare/run_rule.h"
 #include "io/csv_table.h"
 #include "io/json_file.h"
+#include "io/numbers.h"
 #include "pw/operators.h"
 #include "statistics.h"
 

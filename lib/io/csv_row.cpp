@@ -1,65 +1,11 @@
-#include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "io/csv_table.h"
+#include "io/numbers.h"
 #include "io/text.h"
 
 namespace pw {
 namespace {
-
-// std::from_chars knows no plus sign.
-std::string_view without_plus(std::string_view text) {
-  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-' && text[1] != '+';
-  return plus ? text.substr(1) : text;
-}
-
-template <class Number>
-bool parse(std::string_view text, Number& number) {
-  text = without_plus(text);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-// "13443.28205128205" at a third of the cost: digits below 2^53 and a power of ten up to 10^22 are
-// exact as doubles, so that their quotient is rounded once (Clinger 1990). False for anything else.
-bool read_short_decimal(std::string_view text, double& number) {
-  constexpr std::size_t kMostCharacters = 18;  // whose digits fit 64 bits
-  constexpr double kPowersOfTen[kMostCharacters] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
-                                                    1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.empty() || text.size() > kMostCharacters || !is_digit(text.front()) ||
-      !is_digit(text.back())) {
-    return false;
-  }
-  std::uint64_t digits = 0;
-  std::size_t point = text.size() - 1;  // where it stands; at the last digit if there is none
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (is_digit(text[i])) {
-      digits = digits * 10 + static_cast<std::uint64_t>(text[i] - '0');
-    } else if (text[i] == '.' && point == text.size() - 1) {
-      point = i;
-    } else {
-      return false;
-    }
-  }
-  if (digits > std::uint64_t{1} << 53) return false;
-  number = static_cast<double>(digits) / kPowersOfTen[text.size() - 1 - point];
-  return true;
-}
-
-// The number that fills the whole text, if one does.
-bool read_number(std::string_view text, double& number) {
-  return read_short_decimal(text, number) || parse(text, number);
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t integer = 0;
-  if (parse(text, integer)) return integer;
-  double number = 0;
-  return read_number(text, number) ? exact_integer(number) : std::nullopt;
-}
 
 [[noreturn]] void throw_unexpected(const std::string& where, std::string_view found,
                                    const std::string& expected) {
@@ -67,11 +13,6 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<double> parse_number(std::string_view text) {
-  double number = 0;
-  return read_number(text, number) ? std::optional(number) : std::nullopt;
-}
 
 bool CsvRow::has(std::string_view name) const {
   const std::size_t column = table_.find_column(name);
@@ -90,7 +31,7 @@ double CsvRow::number(std::size_t column) const {
   const std::string_view text = cell(column);
   if (text.empty()) throw DataError(where(column) + " is empty");
   double number = 0;
-  if (!read_number(text, number) || !std::isfinite(number)) {
+  if (read_number(text, number) != std::errc() || !std::isfinite(number)) {
     throw_unexpected(where(column), text, "a finite number");
   }
   return number;

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,8 +85,7 @@ class CsvTable {
   std::list<std::string> unescaped_;  // the cells that differ from the file's bytes
 };
 
-// One row of a table as a record; the table must outlive it. Numbers are read the same in every
-// locale and must fill their cell.
+// One row of a table as a record; the table must outlive it. Numbers are those of io/numbers.h.
 class CsvRow : public Fields {
  public:
   CsvRow(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
@@ -109,9 +107,6 @@ class CsvRow : public Fields {
   const CsvTable& table_;
   std::size_t row_;
 };
-
-// The number that fills the whole text, the same in every locale; "inf" and "nan" are numbers.
-std::optional<double> parse_number(std::string_view text);
 
 // A cell as it must stand in a CSV line: quoted when it holds a comma, a quote, a line end or
 // blanks at its ends.

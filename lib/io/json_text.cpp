@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "io/json_file.h"
+#include "io/numbers.h"
 
 namespace pw {
 namespace {
@@ -80,14 +81,7 @@ std::string float32_repr(float value) { return shortest_text(value); }
 
 double round_decimals(double value, int decimals) {
   require_finite(value);
-  // 309 digits before the point, a sign and the point.
-  std::string digits(static_cast<std::size_t>(311 + decimals), '\0');
-  char* const end = digits.data() + digits.size();
-  // to_chars rounds the exact binary value, ties to even, as Python's round does.
-  const auto written = std::to_chars(digits.data(), end, value, std::chars_format::fixed, decimals);
-  double rounded = 0;
-  std::from_chars(digits.data(), written.ptr, rounded);
-  return rounded;
+  return through_text(value, std::chars_format::fixed, decimals);
 }
 
 }  // namespace pw

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
+#include "io/numbers.h"
 #include "io/text.h"
 
 namespace pw {
@@ -126,12 +126,11 @@ class ExpressionParser {
   }
 
   ScriptExprPtr number() {
-    const std::string text(rest_.substr(0, rest_.find_first_of(" ,)]")));
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (end != text.c_str() + text.size()) fail();
+    const std::string_view text = rest_.substr(0, rest_.find_first_of(" ,)]"));
+    const auto value = parse_number(text);
+    if (!value) fail();
     rest_.remove_prefix(text.size());
-    return make_number(value);
+    return make_number(*value);
   }
 
   void skip_blanks() {

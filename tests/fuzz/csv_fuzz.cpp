@@ -5,6 +5,7 @@
 
 #include "fuzz_input.h"
 #include "io/csv_table.h"
+#include "io/numbers.h"
 
 namespace pw {
 namespace {

@@ -1,4 +1,3 @@
-#include <clocale>
 #include <cstdint>
 #include <cstdlib>
 #include <locale>
@@ -10,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "io/csv_table.h"
+#include "io/numbers.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
 
@@ -179,13 +179,10 @@ class DecimalComma : public std::numpunct<char> {
 
 TEST_F(CsvRowTest, LocalesChangeNothing) {
   const std::locale before = std::locale::global({std::locale::classic(), new DecimalComma});
-  // Rarely installed, so this half is a bonus.
-  std::setlocale(LC_ALL, "de_DE.UTF-8");
   EXPECT_EQ(number("8.3"), 8.3);
   EXPECT_EQ(integer("2048"), 2048);
   EXPECT_NE(error_of([&] { number("8,3"); }), "(no DataError)");
   EXPECT_THAT(error_of([&] { integer("x"); }), HasSubstr("t.csv:2: "));
-  std::setlocale(LC_ALL, "C");
   std::locale::global(before);
 }
 

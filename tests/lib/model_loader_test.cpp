@@ -9,6 +9,7 @@
 #include "checkpoint_archive.h"
 #include "io/files.h"
 #include "io/sha256.h"
+#include "support/decimal_comma.h"
 #include "support/error_of.h"
 #include "support/reference.h"
 #include "support/temporary_folder.h"
@@ -72,6 +73,16 @@ TEST_F(ModelLoaderTest, TellsFileAndChecksum) {
   EXPECT_EQ(loaded.sha256, sha256_hex(read_file(checkpoint("gemm"))));
   EXPECT_EQ(record_json(loaded.model->record()),
             record_json(parse_record(record_json(loaded.model->record()), "record")));
+}
+
+// As in a C program that has called setlocale: no number in a model's code is written with a comma.
+TEST_F(ModelLoaderTest, LoadsShippedModelsUnderADecimalComma) {
+  PW_DECIMAL_COMMA_OR_SKIP(german);
+  for (const fs::path& file : fs::directory_iterator(shipped("checkpoints"))) {
+    if (file.extension() == ".pt") {
+      EXPECT_NO_THROW(load_model(file, NetworkEngine::native)) << file;
+    }
+  }
 }
 
 TEST_F(ModelLoaderTest, ReadsTheFilesOfTheFamiliesAlone) {
