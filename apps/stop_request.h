@@ -5,8 +5,8 @@
 namespace pw {
 
 // From here on SIGINT (Ctrl-C) and SIGTERM end the program with kStopped and one sentence that
-// begins with `program`. A file that is being written is completed first, so that each output is
-// the old one or the new one. A signal that the caller had ignored stays ignored.
+// begins with `program`. What was written of a file goes, so that each output is the old one or
+// the new one. A signal that the caller had ignored stays ignored.
 void end_on_signals(const std::string& program);
 
 // While it lives, the first of these signals asks the program to end in order; a second one ends it

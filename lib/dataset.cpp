@@ -1,7 +1,6 @@
 #include "pw/dataset.h"
 
 #include <algorithm>
-#include <future>
 #include <list>
 #include <memory_resource>
 #include <set>
@@ -11,8 +10,6 @@
 #include "dataset_columns.h"
 #include "dataset_rows.h"
 #include "io/csv_table.h"
-#include "io/files.h"
-#include "io/sha256.h"
 #include "parallel.h"
 #include "row_filter.h"
 
@@ -95,20 +92,22 @@ class DatasetReader {
 
 void DatasetReader::read(const fs::path& path) {
   constexpr std::size_t kLinesOfAPart = 256;  // whose cells stay in a processor's cache
-  const auto bytes = std::make_shared<FileBytes>(read_bytes(path));
-  auto digest = std::async(std::launch::async, [&] { return sha256_hex(bytes->view()); });
-  const CsvTable file = CsvTable::read_header(path, bytes);
-  const RowContext context = context_of(file);
+  CsvReader file(path, Digest::sha256);
+  const RowContext context = context_of(file.header());
   data_.files.push_back(
       {path.filename().string(), "", 0, "", std::string(to_string(context.duration_unit))});
   above_peak_.clear();
-  reserve(data_.rows() + file.lines_behind_header());
-  in_parts(
-      file.lines_behind_header(), kLinesOfAPart,
-      [&](std::size_t begin, std::size_t end) { return evaluate_rows(context, begin, end); },
+  bool is_first = true;
+  in_order(
+      [&] {
+        auto lines = file.next(kLinesOfAPart);
+        if (std::exchange(is_first, false)) reserve(data_.rows() + file.expected_lines());
+        return lines;
+      },
+      [&](CsvReader::Lines&& lines) { return evaluate_rows(context, file.rows(std::move(lines))); },
       [&](EvaluatedRows&& rows) { append(std::move(rows)); });
   check_peak(path, context.duration_unit);
-  data_.files.back().sha256 = digest.get();
+  data_.files.back().sha256 = file.sha256();
 }
 
 void DatasetReader::reserve(std::size_t rows) {
@@ -229,17 +228,7 @@ Dataset DatasetReader::take() {
     for (const DataFile& file : data_.files) {
       names += (names.empty() ? "" : ", ") + file.name;
     }
-    const std::string reasons = summary(data_.dropped);
-    std::string message = names + ": no usable rows for operator " +
-                          std::string(data_.family->name) + ": " +
-                          (reasons.empty() ? "the file holds no row" : reasons);
-    for (const auto& [reason, dropped] : data_.dropped) {
-      if (!dropped.examples.empty()) {
-        message += "; for example " + dropped.examples.front();
-        break;
-      }
-    }
-    throw DataError(message);
+    throw DataError(no_usable_rows(names, data_.family->name, data_.dropped));
   }
   if (layouts_.size() == 1) {
     data_.attention_layout = *layouts_.begin();

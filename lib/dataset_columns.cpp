@@ -46,6 +46,27 @@ DurationUnit parse_duration_unit(std::string_view text) {
   throw DataError("duration unit '" + std::string(text) + "', expected us, ms or s");
 }
 
+const HardwareSpec* HardwareColumn::of(const CsvRow& row) {
+  const std::string_view text = row.cell(column_);
+  if (text.empty()) {
+    throw UnusableRow{"hardware is empty", row.where(column_) + " is empty"};
+  }
+  auto found = of_text_.find(text);
+  if (found == of_text_.end()) {
+    const std::string name(text);
+    found = of_text_.emplace(name, catalog_.find(name)).first;
+  }
+  if (!found->second) {
+    try {
+      catalog_.get(std::string(text));
+    } catch (const DataError& error) {
+      throw UnusableRow{"unknown GPU '" + std::string(text) + "'",
+                        row.where(column_) + ": " + error.what()};
+    }
+  }
+  return found->second;
+}
+
 DurationColumn find_duration_column(const CsvTable& table, std::optional<DurationUnit> stated) {
   std::vector<DurationColumn> found;
   const auto look_for = [&](const std::string& name, DurationUnit unit) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -7,6 +9,7 @@
 
 #include "io/csv_table.h"
 #include "pw/dataset.h"
+#include "pw/hardware_catalog.h"
 
 namespace pw {
 
@@ -14,6 +17,20 @@ namespace pw {
 struct UnusableRow {
   std::string reason;
   std::string example;
+};
+
+// The GPUs that a column names, each text looked up once. Throws UnusableRow for an empty cell and
+// a GPU that the catalog does not know.
+class HardwareColumn {
+ public:
+  HardwareColumn(const HardwareCatalog& catalog, std::size_t column)
+      : catalog_(catalog), column_(column) {}
+  const HardwareSpec* of(const CsvRow& row);
+
+ private:
+  const HardwareCatalog& catalog_;
+  std::size_t column_;
+  std::map<std::string, const HardwareSpec*, std::less<>> of_text_;
 };
 
 // Where a file has its durations, and in what.

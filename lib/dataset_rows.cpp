@@ -42,7 +42,9 @@ void append_value_of(std::string_view cell, std::string& text) {
 class RowEvaluator {
  public:
   RowEvaluator(const RowContext& context, std::size_t rows)
-      : context_(context), rows_of_filter_(context.options.filters.size()) {
+      : context_(context),
+        rows_of_filter_(context.options.filters.size()),
+        hardware_(context.catalog, context.hardware) {
     result_.used.reserve(rows);
     result_.features.reserve(rows * context.kept_features.size());
     constexpr std::size_t kBytesOfAValue = 9;
@@ -55,7 +57,6 @@ class RowEvaluator {
 
  private:
   bool is_selected(const CsvTable& table, std::size_t row);
-  const HardwareSpec* find_hardware(const CsvRow& row);
   OperatorConfig read_config(const CsvRow& row) const;
   void evaluate(const CsvRow& row, std::size_t line);
   void check_columns(const CsvRow& row, const OperatorConfig& config,
@@ -66,7 +67,7 @@ class RowEvaluator {
   const RowContext& context_;
   EvaluatedRows result_;
   std::vector<std::int64_t> rows_of_filter_;  // that each filter left out
-  std::map<std::string, const HardwareSpec*, std::less<>> hardware_of_text_;
+  HardwareColumn hardware_;
 };
 
 void RowEvaluator::add(const CsvTable& table) {
@@ -107,27 +108,6 @@ bool RowEvaluator::is_selected(const CsvTable& table, std::size_t row) {
   return true;
 }
 
-const HardwareSpec* RowEvaluator::find_hardware(const CsvRow& row) {
-  const std::string_view text = row.cell(context_.hardware);
-  if (text.empty()) {
-    throw UnusableRow{"hardware is empty", row.where(context_.hardware) + " is empty"};
-  }
-  auto found = hardware_of_text_.find(text);
-  if (found == hardware_of_text_.end()) {
-    const std::string name(text);
-    found = hardware_of_text_.emplace(name, context_.catalog.find(name)).first;
-  }
-  if (!found->second) {
-    try {
-      context_.catalog.get(std::string(text));
-    } catch (const DataError& error) {
-      throw UnusableRow{"unknown GPU '" + std::string(text) + "'",
-                        row.where(context_.hardware) + ": " + error.what()};
-    }
-  }
-  return found->second;
-}
-
 OperatorConfig RowEvaluator::read_config(const CsvRow& row) const {
   try {
     OperatorConfig config = context_.family.read(row);
@@ -144,7 +124,7 @@ void RowEvaluator::evaluate(const CsvRow& row, std::size_t line) {
   used.line = line;
   used.duration_us = read_duration_us(row, context_.duration, context_.duration_unit);
   used.weight = context_.weight == CsvTable::npos ? 1 : read_positive(row, context_.weight);
-  used.hardware = find_hardware(row);
+  used.hardware = hardware_.of(row);
   const OperatorConfig config = read_config(row);
   const auto place = [&] { return row.where(context_.family.problem_columns.front()); };
   const DatasetOptions& options = context_.options;
@@ -222,9 +202,9 @@ UsedRow::Place RowEvaluator::append_group(const CsvRow& row, const HardwareSpec*
 
 }  // namespace
 
-EvaluatedRows evaluate_rows(const RowContext& context, std::size_t begin, std::size_t end) {
-  RowEvaluator evaluator(context, end - begin);
-  evaluator.add(context.file.rows_in_lines(begin, end));
+EvaluatedRows evaluate_rows(const RowContext& context, const CsvTable& rows) {
+  RowEvaluator evaluator(context, rows.rows());
+  evaluator.add(rows);
   return evaluator.take();
 }
 
@@ -232,6 +212,17 @@ void add_kernel_source(std::string_view source, std::vector<std::string>& source
   if (!source.empty() && std::find(sources.begin(), sources.end(), source) == sources.end()) {
     sources.emplace_back(source);
   }
+}
+
+std::string no_usable_rows(const std::string& files, std::string_view family,
+                           const std::map<std::string, DroppedRows>& dropped) {
+  const std::string reasons = summary(dropped);
+  const std::string message = files + ": no usable rows for operator " + std::string(family) +
+                              ": " + (reasons.empty() ? "the file holds no row" : reasons);
+  for (const auto& [reason, rows] : dropped) {
+    if (!rows.examples.empty()) return message + "; for example " + rows.examples.front();
+  }
+  return message;
 }
 
 void add_dropped(std::map<std::string, DroppedRows>& dropped, const std::string& reason,

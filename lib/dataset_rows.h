@@ -13,7 +13,7 @@ namespace pw {
 
 // What is the same for all rows of a file. Columns are places in the table's header.
 struct RowContext {
-  const CsvTable& file;  // without its rows
+  const CsvTable& file;  // a table without rows
   const OperatorFamily& family;
   const HardwareCatalog& catalog;
   const DatasetOptions& options;
@@ -52,12 +52,16 @@ struct EvaluatedRows {
   std::map<std::string, DroppedRows> dropped;
 };
 
-// Evaluates the rows in the lines [begin, end) behind the header. What makes a single row unusable
-// is counted in `dropped`. Throws DataError for a row whose feature columns contradict ours.
-EvaluatedRows evaluate_rows(const RowContext& context, std::size_t begin, std::size_t end);
+// Evaluates some rows of the file. What makes a single row unusable is counted in `dropped`. Throws
+// DataError for a row whose feature columns contradict ours.
+EvaluatedRows evaluate_rows(const RowContext& context, const CsvTable& rows);
 
 // Adds a source, unless it is "" or known.
 void add_kernel_source(std::string_view source, std::vector<std::string>& sources);
+
+// That no row of the files is left, and why: for an error.
+std::string no_usable_rows(const std::string& files, std::string_view family,
+                           const std::map<std::string, DroppedRows>& dropped);
 
 // Adds rows that were left out for one reason, whose first ones are told as examples.
 void add_dropped(std::map<std::string, DroppedRows>& dropped, const std::string& reason,

@@ -1,29 +1,15 @@
 #include "io/csv_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "comma_list.h"
 #include "io/csv_line.h"
-#include "io/files.h"
 #include "io/text.h"
 #include "parallel.h"
 
 namespace pw {
 namespace {
-
-// The lines of the text without their ends.
-std::vector<std::string_view> lines_of(std::string_view rest) {
-  std::vector<std::string_view> lines;
-  lines.reserve(static_cast<std::size_t>(std::count(rest.begin(), rest.end(), '\n')) + 1);
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    lines.push_back(line);
-  }
-  return lines;
-}
 
 std::string at(const std::filesystem::path& path, std::size_t line) {  // "gemm.csv:17: "
   return path.string() + ":" + std::to_string(line) + ": ";
@@ -32,33 +18,23 @@ std::string at(const std::filesystem::path& path, std::size_t line) {  // "gemm.
 }  // namespace
 
 CsvTable CsvTable::read(const std::filesystem::path& path) {
-  constexpr std::size_t kLinesOfAPart = 1000;
-  CsvTable table = read_header(path);
-  const std::size_t lines = table.lines_behind_header();
-  table.cells_.reserve(std::min(table.bytes().size(), lines * table.header().size()));
-  table.lines_.reserve(lines);
-  in_parts(
-      lines, kLinesOfAPart,
-      [&](std::size_t begin, std::size_t end) { return table.rows_in_lines(begin, end); },
-      [&](CsvTable&& part) { table.append(std::move(part)); });
+  constexpr std::size_t kLinesOfAPart = 256;  // whose cells stay in a processor's cache
+  CsvReader reader(path);
+  CsvTable table(reader.header().file_);
+  bool is_first = true;
+  in_order(
+      [&] {
+        auto lines = reader.next(kLinesOfAPart);
+        if (std::exchange(is_first, false)) {
+          table.lines_.reserve(reader.expected_lines());
+          table.cells_.reserve(
+              std::min(reader.lines_.file_size(), reader.expected_lines() * table.header().size()));
+        }
+        return lines;
+      },
+      [&](CsvReader::Lines&& lines) { return reader.rows(std::move(lines)); },
+      [&](CsvTable&& rows) { table.append(std::move(rows)); });
   return table;
-}
-
-CsvTable CsvTable::read_header(const std::filesystem::path& path) {
-  return read_header(path, std::make_shared<FileBytes>(read_bytes(path)));
-}
-
-CsvTable CsvTable::read_header(const std::filesystem::path& path,
-                               std::shared_ptr<const FileBytes> bytes) {
-  const auto file = std::make_shared<File>();
-  file->path = path;
-  file->bytes = std::move(bytes);
-  file->lines = lines_of(checked_text(file->bytes->view(), path.string()));
-  const auto header = std::find_if(file->lines.begin(), file->lines.end(),
-                                   [](std::string_view line) { return !trimmed(line).empty(); });
-  file->header_line = static_cast<std::size_t>(header - file->lines.begin()) + 1;
-  set_header(*header, *file);
-  return CsvTable(file);
 }
 
 void CsvTable::set_header(std::string_view line, File& file) {
@@ -88,19 +64,9 @@ void CsvTable::set_header(std::string_view line, File& file) {
   if (file.named_columns == 0) throw DataError(at_line + "the header has no names");
 }
 
-CsvTable CsvTable::rows_in_lines(std::size_t begin, std::size_t end) const {
-  CsvTable rows(file_);
-  rows.cells_.reserve(std::min(bytes().size(), (end - begin) * header().size()));
-  rows.lines_.reserve(end - begin);
-  for (std::size_t i = file_->header_line + begin; i < file_->header_line + end; ++i) {
-    if (!trimmed(file_->lines[i]).empty()) rows.add_row(file_->lines[i], i + 1);
-  }
-  return rows;
-}
-
 void CsvTable::add_row(std::string_view line, std::size_t line_number) {
   const std::size_t old_cells = cells_.size();
-  const Quoting quoting = split_line(line, cells_, unescaped_);
+  const Quoting quoting = split_line(line, cells_, texts_);
   const std::size_t fields = cells_.size() - old_cells;
   std::string reason;
   if (quoting == Quoting::unclosed) {
@@ -129,7 +95,7 @@ void CsvTable::append(CsvTable&& rows) {
   cells_.insert(cells_.end(), rows.cells_.begin(), rows.cells_.end());
   lines_.insert(lines_.end(), rows.lines_.begin(), rows.lines_.end());
   bad_lines_.insert(bad_lines_.end(), rows.bad_lines_.begin(), rows.bad_lines_.end());
-  unescaped_.splice(unescaped_.end(), rows.unescaped_);
+  texts_.splice(texts_.end(), rows.texts_);
 }
 
 void CsvTable::require_no_bad_lines() const {
@@ -166,6 +132,65 @@ void CsvTable::require_columns(const std::vector<std::string_view>& names) const
   }
   throw DataError(path().string() + ": no column " + comma_list(missing) + hint +
                   "; the header is " + shown(comma_list(header()), kLongestHeader));
+}
+
+CsvReader::CsvReader(const std::filesystem::path& path, Digest digest)
+    : lines_(path, digest),
+      header_(read_header(path, lines_)),
+      lines_read_(header_.file_->header_line) {}
+
+std::shared_ptr<const CsvTable::File> CsvReader::read_header(const std::filesystem::path& path,
+                                                             TextLines& lines) {
+  const auto file = std::make_shared<CsvTable::File>();
+  file->path = path;
+  while (const auto line = lines.next()) {
+    ++file->header_line;
+    if (trimmed(*line).empty()) continue;
+    CsvTable::set_header(*line, *file);
+    break;
+  }
+  return file;
+}
+
+std::optional<CsvReader::Lines> CsvReader::next(std::size_t lines) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // in lines of usual lengths
+  Lines part;
+  part.first = lines_read_ + 1;
+  part.ends.reserve(lines);
+  part.text.reserve(most_bytes_ + most_bytes_ / 8);
+  while (part.ends.size() < lines && part.text.size() < kMostBytes) {
+    const auto line = lines_.next();
+    if (!line) break;
+    part.text += *line;
+    part.ends.push_back(part.text.size());
+  }
+  if (part.ends.empty()) return std::nullopt;
+  lines_read_ += part.ends.size();
+  bytes_read_ += part.text.size();
+  most_bytes_ = std::max(most_bytes_, part.text.size());
+  return part;
+}
+
+CsvTable CsvReader::rows(Lines&& lines) const {
+  CsvTable rows(header_.file_);
+  const std::string_view text = rows.texts_.emplace_back(std::move(lines.text));
+  rows.cells_.reserve(std::min(text.size(), lines.ends.size() * rows.header().size()));
+  rows.lines_.reserve(lines.ends.size());
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < lines.ends.size(); ++i) {
+    const std::string_view line = text.substr(begin, lines.ends[i] - begin);
+    if (!trimmed(line).empty()) rows.add_row(line, lines.first + i);
+    begin = lines.ends[i];
+  }
+  return rows;
+}
+
+std::size_t CsvReader::expected_lines() const {
+  const std::size_t lines = lines_read_ - header_.file_->header_line;
+  // As long as those read so far on the average; some more, as that is a guess.
+  const double part = static_cast<double>(lines_.file_size()) /
+                      static_cast<double>(std::max<std::size_t>(bytes_read_ + lines, 1));
+  return static_cast<std::size_t>(1.05 * part * static_cast<double>(lines));
 }
 
 }  // namespace pw

@@ -4,11 +4,12 @@
 #include <filesystem>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "io/files.h"
+#include "io/text_lines.h"
 #include "pw/fields.h"
 
 namespace pw {
@@ -28,25 +29,15 @@ class CsvTable {
     std::string reason;
   };
 
-  // Throws DataError when the file cannot be read, is no text (io/text.h) or JSON, has a duplicated
-  // name or none in the header, or an unclosed quote. A header without rows is fine. Bad lines are
-  // kept out of the rows and listed in bad_lines().
+  // The whole file. Throws DataError when it cannot be read, is no text (io/text.h) or JSON, has a
+  // duplicated name or none in the header, or an unclosed quote. A header without rows is fine. Bad
+  // lines are kept out of the rows and listed in bad_lines().
   static CsvTable read(const std::filesystem::path& path);
-
-  // For long files whose rows are looked at once. read_header() gives a table without rows that
-  // holds the file; rows_in_lines() gives its rows in the lines [begin, end) behind the header,
-  // 0 <= begin <= end <= lines_behind_header(). Several threads may call it at once.
-  static CsvTable read_header(const std::filesystem::path& path);
-  static CsvTable read_header(const std::filesystem::path& path,
-                              std::shared_ptr<const FileBytes> bytes);  // that were read from it
-  std::size_t lines_behind_header() const { return file_->lines.size() - file_->header_line; }
-  CsvTable rows_in_lines(std::size_t begin, std::size_t end) const;
 
   CsvTable(CsvTable&&) = default;
   CsvTable& operator=(CsvTable&&) = default;
 
   const std::filesystem::path& path() const { return file_->path; }
-  std::string_view bytes() const { return file_->bytes->view(); }  // as they were read
   const std::vector<std::string>& header() const { return file_->header; }
   std::size_t rows() const { return lines_.size(); }
   std::string_view cell(std::size_t row, std::size_t column) const {
@@ -64,11 +55,10 @@ class CsvTable {
   void require_columns(const std::vector<std::string_view>& names) const;
 
  private:
+  friend class CsvReader;
   struct File {
     std::filesystem::path path;
-    std::shared_ptr<const FileBytes> bytes;  // the lines and most cells are views into them
-    std::vector<std::string_view> lines;     // without their ends
-    std::size_t header_line = 0;             // 1-based
+    std::size_t header_line = 0;  // 1-based
     std::vector<std::string> header;
     std::size_t named_columns = 0;  // columns up to the last one that has a name
   };
@@ -82,7 +72,45 @@ class CsvTable {
   std::vector<std::string_view> cells_;  // rows x columns, unquoted and trimmed
   std::vector<std::size_t> lines_;
   std::vector<BadLine> bad_lines_;
-  std::list<std::string> unescaped_;  // the cells that differ from the file's bytes
+  // What cells are views into: lines of the file, and the cells that differ from them.
+  std::list<std::string> texts_;
+};
+
+// The rows of a CSV file part by part, for long files whose rows are looked at once. Fetching lines
+// is for one thread at a time; their rows can be made by several at once, in any order.
+class CsvReader {
+ public:
+  // Some lines of the file, not yet looked at.
+  struct Lines {
+    std::string text;               // without their ends, back to back
+    std::vector<std::size_t> ends;  // in `text`
+    std::size_t first = 0;          // 1-based line of the file
+  };
+
+  // Reads the header. This and next() throw DataError where CsvTable::read() does.
+  explicit CsvReader(const std::filesystem::path& path, Digest digest = Digest::none);
+
+  const CsvTable& header() const { return header_; }  // a table without rows
+  // The next lines: `lines` of them, less at the end of the file and where they are long; none at
+  // the end.
+  std::optional<Lines> next(std::size_t lines);
+  // Throws DataError for an unclosed quote.
+  CsvTable rows(Lines&& lines) const;
+
+  // About as many lines as the file has behind its header, once some are read; 0 for a pipe.
+  std::size_t expected_lines() const;
+  std::string sha256() const { return lines_.sha256(); }  // for Digest::sha256, at the end
+
+ private:
+  friend class CsvTable;
+  static std::shared_ptr<const CsvTable::File> read_header(const std::filesystem::path& path,
+                                                           TextLines& lines);
+
+  TextLines lines_;
+  CsvTable header_;
+  std::size_t lines_read_;
+  std::size_t bytes_read_ = 0;  // behind the header, without line ends
+  std::size_t most_bytes_ = 0;  // in a part
 };
 
 // One row of a table as a record; the table must outlive it. Numbers are those of io/numbers.h.

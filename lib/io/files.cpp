@@ -1,8 +1,8 @@
 #include "io/files.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <system_error>
 
 #include <fcntl.h>
@@ -21,26 +21,6 @@ std::string reason(int error) { return std::generic_category().message(error); }
   throw DataError("cannot " + action + " " + path.string() + ": " + reason(error));
 }
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  // Closing reports write errors that network file systems put off.
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
-
 // False with errno set.
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -57,9 +37,26 @@ static_assert(std::atomic<int>::is_always_lock_free &&
 std::atomic<int> writes_at_work{0};
 std::atomic<void (*)()> waiting_end{nullptr};
 
+// Paths of temporary files for signal handlers, which cannot allocate or wait.
+struct TemporaryPath {
+  std::atomic<bool> is_taken{false};
+  std::atomic<bool> is_set{false};
+  char path[PATH_MAX] = {};
+};
+TemporaryPath temporary_paths[8];
+
+void remove_temporary_files() {
+  for (const TemporaryPath& each : temporary_paths) {
+    if (each.is_set) ::unlink(each.path);
+  }
+}
+
 void end_if_no_write_at_work() {
   if (writes_at_work != 0) return;
-  if (void (*end)() = waiting_end.exchange(nullptr)) end();
+  if (void (*end)() = waiting_end.exchange(nullptr)) {
+    remove_temporary_files();
+    end();
+  }
 }
 
 // While it lives, end_between_writes() waits.
@@ -74,47 +71,38 @@ class WriteAtWork {
   WriteAtWork& operator=(const WriteAtWork&) = delete;
 };
 
-// Pipes and devices such as /dev/stdout must be written to and never replaced.
-void write_in_place(const std::filesystem::path& path, std::string_view bytes) {
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0 || !write_all(file.get(), bytes)) throw_cannot("write", path, errno);
+// Null when all are in use: that file alone may stay behind after a signal.
+TemporaryPath* noted(const std::filesystem::path& path) {
+  if (path.native().size() >= PATH_MAX) return nullptr;
+  for (TemporaryPath& each : temporary_paths) {
+    if (each.is_taken.exchange(true)) continue;
+    path.native().copy(each.path, PATH_MAX - 1);
+    each.path[path.native().size()] = '\0';
+    each.is_set = true;
+    return &each;
+  }
+  return nullptr;
 }
 
-// Removes the file on destruction, unless it has been renamed.
-class TemporaryFile {
- public:
-  // `target` is what messages name.
-  TemporaryFile(const std::filesystem::path& folder, const std::filesystem::path& target)
-      : fd_(create(folder, target)) {}
-  ~TemporaryFile() {
-    if (!renamed_) ::unlink(path_.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+void forget(TemporaryPath* path) {
+  if (path == nullptr) return;
+  path->is_set = false;
+  path->is_taken = false;
+}
 
-  bool fill_and_rename(std::string_view bytes, const std::filesystem::path& target) {
-    renamed_ = write_all(fd_.get(), bytes) && ::fsync(fd_.get()) == 0 && fd_.close() &&
-               ::rename(path_.c_str(), target.c_str()) == 0;
-    return renamed_;
+// Opens a new file, whose name does not contain the target's, which may already have the longest
+// length allowed. `target` is what messages name.
+int open_temporary(const std::filesystem::path& folder, const std::filesystem::path& target,
+                   std::filesystem::path& path) {
+  static std::atomic<unsigned> counter{0};
+  for (;;) {
+    path =
+        folder / (".pw-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) return fd;
+    if (errno != EEXIST) throw_cannot("write", target, errno);
   }
-
- private:
-  // The name does not contain the target's, which may already have the longest length allowed.
-  int create(const std::filesystem::path& folder, const std::filesystem::path& target) {
-    static std::atomic<unsigned> counter{0};
-    for (;;) {
-      path_ =
-          folder / (".pw-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
-      const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (fd >= 0) return fd;
-      if (errno != EEXIST) throw_cannot("write", target, errno);
-    }
-  }
-
-  std::filesystem::path path_;
-  FileDescriptor fd_;
-  bool renamed_ = false;
-};
+}
 
 // Makes the rename itself durable. Not every file system can sync a folder, and the file is
 // complete without it, so a failure is no error.
@@ -125,55 +113,112 @@ void sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-FileBytes read_bytes(const std::filesystem::path& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
-  if (file.get() < 0 || ::fstat(file.get(), &info) != 0) throw_cannot("read", path, errno);
-  if (S_ISDIR(info.st_mode)) throw_cannot("read", path, EISDIR);
+FileDescriptor::~FileDescriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
 
-  constexpr std::size_t kLeast = 1 << 16;  // for pipes, whose size is not known
-  std::size_t capacity = info.st_size > 0 ? static_cast<std::size_t>(info.st_size) + 1 : kLeast;
-  std::unique_ptr<char[]> bytes(new char[capacity]);  // not zeroed
-  std::size_t size = 0;
-  for (;;) {
-    const ssize_t count = ::read(file.get(), bytes.get() + size, capacity - size);
+bool FileDescriptor::close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+FileReader::FileReader(const std::filesystem::path& path)
+    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  struct stat info {};
+  if (file_.get() < 0 || ::fstat(file_.get(), &info) != 0) throw_cannot("read", path, errno);
+  if (S_ISDIR(info.st_mode)) throw_cannot("read", path, EISDIR);
+  if (info.st_size > 0) file_size_ = static_cast<std::size_t>(info.st_size);
+}
+
+std::size_t FileReader::read(char* buffer, std::size_t size) {
+  std::size_t filled = 0;
+  while (filled < size) {
+    const ssize_t count = ::read(file_.get(), buffer + filled, size - filled);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_cannot("read", path, errno);
-    size += static_cast<std::size_t>(count);
-    if (count == 0) return {std::move(bytes), size};
-    if (size < capacity) continue;
-    capacity *= 2;
-    std::unique_ptr<char[]> larger(new char[capacity]);
-    std::copy_n(bytes.get(), size, larger.get());
-    bytes = std::move(larger);
+    if (count < 0) throw_cannot("read", path_, errno);
+    if (count == 0) break;
+    filled += static_cast<std::size_t>(count);
   }
+  return filled;
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  return std::string(read_bytes(path).view());
+  FileReader file(path);
+  constexpr std::size_t kLeast = 1 << 16;  // for pipes, whose size is not known
+  std::string bytes(file.file_size() > 0 ? file.file_size() + 1 : kLeast, '\0');
+  std::size_t size = 0;
+  while ((size += file.read(bytes.data() + size, bytes.size() - size)) == bytes.size()) {
+    bytes.resize(2 * bytes.size());
+  }
+  bytes.resize(size);
+  return bytes;
 }
 
-void write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {
+// Removes the file on destruction, unless it has been renamed.
+class FileWriter::TemporaryFile {
+ public:
+  TemporaryFile(const std::filesystem::path& folder, const std::filesystem::path& target) {
+    const WriteAtWork at_work;
+    fd_ = open_temporary(folder, target, path_);
+    noted_ = noted(path_);
+  }
+  ~TemporaryFile() {
+    const WriteAtWork at_work;
+    if (!renamed_) ::unlink(path_.c_str());
+    forget(noted_);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  int fd() const { return fd_; }
+  // False with errno set.
+  bool rename_to(const std::filesystem::path& target) {
+    const WriteAtWork at_work;
+    renamed_ = ::rename(path_.c_str(), target.c_str()) == 0;
+    return renamed_;
+  }
+
+ private:
+  std::filesystem::path path_;
+  int fd_ = -1;  // the FileWriter's
+  TemporaryPath* noted_ = nullptr;
+  bool renamed_ = false;
+};
+
+FileWriter::FileWriter(const std::filesystem::path& path) : path_(path), file_(-1) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) throw_cannot("write", path, EISDIR);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return write_in_place(path, bytes);
+    // Pipes and devices such as /dev/stdout must be written to and never replaced.
+    file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file_.get() < 0) throw_cannot("write", path, errno);
+    return;
   }
-  // The file behind a symbolic link is replaced, not the link.
-  std::filesystem::path target =
-      std::filesystem::exists(status) ? std::filesystem::canonical(path) : path;
-  if (!target.has_parent_path()) target = "." / target;
-
-  const std::filesystem::path folder = target.parent_path();
+  target_ = std::filesystem::exists(status) ? std::filesystem::canonical(path) : path;
+  if (!target_.has_parent_path()) target_ = "." / target_;
+  const std::filesystem::path folder = target_.parent_path();
   std::filesystem::create_directories(folder, error);
   if (error) throw_cannot("make the folder", folder, error.value());
-  {
-    const WriteAtWork at_work;
-    TemporaryFile temporary(folder, path);
-    if (!temporary.fill_and_rename(bytes, target)) throw_cannot("write", path, errno);
+  temporary_ = std::make_unique<TemporaryFile>(folder, path);
+  file_ = FileDescriptor(temporary_->fd());
+}
+
+FileWriter::~FileWriter() = default;
+
+void FileWriter::write(std::string_view bytes) {
+  if (!write_all(file_.get(), bytes)) throw_cannot("write", path_, errno);
+}
+
+void FileWriter::finish() {
+  if (!temporary_) return;
+  if (::fsync(file_.get()) != 0 || !file_.close() || !temporary_->rename_to(target_)) {
+    throw_cannot("write", path_, errno);
   }
-  sync_folder(folder);
+  sync_folder(target_.parent_path());
+}
+
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {
+  FileWriter file(path);
+  file.write(bytes);
+  file.finish();
 }
 
 void require_writable(const std::filesystem::path& path) {
@@ -186,7 +231,9 @@ void require_writable(const std::filesystem::path& path) {
       std::filesystem::weakly_canonical(std::filesystem::absolute(path)).parent_path();
   while (!std::filesystem::exists(folder)) folder = folder.parent_path();
   const WriteAtWork at_work;
-  const TemporaryFile probe(folder, path);
+  std::filesystem::path probe;
+  const FileDescriptor file(open_temporary(folder, path, probe));
+  ::unlink(probe.c_str());
 }
 
 void end_between_writes(void (*end)()) {

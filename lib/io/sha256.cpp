@@ -1,8 +1,6 @@
 #include "io/sha256.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <functional>
 
 #if defined(__x86_64__)
@@ -24,7 +22,7 @@ alignas(16) constexpr std::array<std::uint32_t, 64> kRoundConstants = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-using State = std::array<std::uint32_t, 8>;
+using State = Sha256::State;
 
 // Fractional parts of the square roots of the first eight primes, section 5.3.3.
 constexpr State kInitialState = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -117,37 +115,54 @@ __attribute__((target("sha,sse4.1"))) void add_blocks_with_sha(State& state, con
 
 #endif
 
-using AddBlocks = void (*)(State&, const char*, std::size_t);
-
-AddBlocks fastest() {
+auto fastest() {
 #if defined(__x86_64__)
   static const bool has_sha = has_sha_instructions();
-  if (has_sha) return add_blocks_with_sha;
+  if (has_sha) return &add_blocks_with_sha;
 #endif
-  return add_blocks;
+  return &add_blocks;
 }
 
 }  // namespace
 
-std::string sha256_hex(std::string_view bytes, Sha256Method method) {
-  const AddBlocks add = method == Sha256Method::fastest ? fastest() : add_blocks;
-  State state = kInitialState;
-  const std::size_t whole_blocks = bytes.size() / kBlockBytes;
-  add(state, bytes.data(), whole_blocks);
+Sha256::Sha256(Sha256Method method)
+    : add_blocks_(method == Sha256Method::fastest ? fastest() : add_blocks),
+      state_(kInitialState) {}
 
+void Sha256::add(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (!tail_.empty()) {
+    const std::string_view missing = bytes.substr(0, kBlockBytes - tail_.size());
+    tail_ += missing;
+    bytes.remove_prefix(missing.size());
+    if (tail_.size() < kBlockBytes) return;
+    add_blocks_(state_, tail_.data(), 1);
+    tail_.clear();
+  }
+  const std::size_t whole_blocks = bytes.size() / kBlockBytes;
+  add_blocks_(state_, bytes.data(), whole_blocks);
+  tail_ = bytes.substr(whole_blocks * kBlockBytes);
+}
+
+std::string Sha256::hex() const {
   // A one bit, zeros, and the length in bits as eight big-endian bytes fill the last block or two.
-  std::string tail(bytes.substr(whole_blocks * kBlockBytes));
-  tail += '\x80';
+  State state = state_;
+  std::string tail = tail_ + '\x80';
   while (tail.size() % kBlockBytes != kBlockBytes - 8) tail += '\0';
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift);
-  add(state, tail.data(), tail.size() / kBlockBytes);
+  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bytes_ * 8 >> shift);
+  add_blocks_(state, tail.data(), tail.size() / kBlockBytes);
 
   std::string hex;
   for (const std::uint32_t word : state) {
     for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[word >> shift & 0xF];
   }
   return hex;
+}
+
+std::string sha256_hex(std::string_view bytes, Sha256Method method) {
+  Sha256 digest(method);
+  digest.add(bytes);
+  return digest.hex();
 }
 
 }  // namespace pw

@@ -9,33 +9,43 @@
 namespace pw {
 namespace {
 
-constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 constexpr std::string_view kBlanks = " \t";
+constexpr char kNotUtf8[] = ": not UTF-8; save the file as UTF-8";
+constexpr std::size_t kLongestSequence = 4;
 constexpr std::string_view kLfsPointer = "version https://git-lfs.github.com/spec";
 
 bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Length of the UTF-8 sequence at the start of `text`, 0 when it is malformed: Unicode 15, table
-// 3-7 (no overlong forms, no surrogates, nothing above U+10FFFF).
-std::size_t utf8_sequence(std::string_view text) {
+// Bytes of the UTF-8 sequence that `lead` begins, 0 for a byte that begins none.
+std::size_t sequence_length(std::uint8_t lead) {
+  return lead < 0x80   ? 1
+         : lead < 0xC2 ? 0
+         : lead < 0xE0 ? 2
+         : lead < 0xF0 ? 3
+         : lead < 0xF5 ? 4
+                       : 0;
+}
+
+enum class Sequence { good, malformed, unfinished };
+
+// The UTF-8 sequence at the start of `text`: Unicode 15, table 3-7 (no overlong forms, no
+// surrogates, nothing above U+10FFFF). Unfinished where the text ends within a good one.
+Sequence check_sequence(std::string_view text, std::size_t& length) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead < 0xC2   ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length == 0 || text.size() < length) return 0;
-  const std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const std::uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
+  length = sequence_length(lead);
+  if (length == 0) return Sequence::malformed;
+  for (std::size_t i = 1; i < std::min(length, text.size()); ++i) {
+    std::uint8_t low = 0x80, high = 0xBF;
+    if (i == 1) {
+      low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : low;
+      high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : high;
+    }
+    if (byte(i) < low || byte(i) > high) return Sequence::malformed;
   }
-  return length;
+  return length <= text.size() ? Sequence::good : Sequence::unfinished;
 }
 
 // Many bytes at once, as most text is nothing else.
@@ -46,46 +56,96 @@ bool is_ascii(const char* bytes) {
   return ((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080) == 0;
 }
 
-void require_utf8(std::string_view text, const std::string& origin) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (text.size() - at >= kAsciiBytes && is_ascii(text.data() + at)) {
+}  // namespace
+
+void TextCheck::add(std::string_view bytes) {
+  if (!started_) check_start(bytes);
+  std::string_view text = bytes;
+  if (!started_ && starts_with(text, kUtf8Mark)) text.remove_prefix(kUtf8Mark.size());
+  started_ = true;
+  is_blank_ = is_blank_ && text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  require_no_nul(bytes);
+  require_utf8(bytes);
+  line_ends_ += count_line_ends(bytes);
+}
+
+void TextCheck::end() const {
+  if (is_blank_) throw DataError(origin_ + ": the file is empty");
+  if (!unfinished_.empty()) throw_at({}, 0, kNotUtf8);
+}
+
+void TextCheck::check_start(std::string_view bytes) const {
+  if (starts_with(bytes, "\xFF\xFE") || starts_with(bytes, "\xFE\xFF")) {
+    throw DataError(origin_ + ": not UTF-8: UTF-16; save the file as UTF-8");
+  }
+  if (starts_with(bytes, kLfsPointer)) {
+    throw DataError(origin_ + ": a Git LFS pointer, not the file itself; run `git lfs pull`");
+  }
+}
+
+void TextCheck::require_no_nul(std::string_view bytes) const {
+  const std::size_t nul = bytes.find('\0');
+  if (nul != std::string_view::npos) throw_at(bytes, nul, ": a NUL byte, expected text");
+}
+
+void TextCheck::require_utf8(std::string_view bytes) {
+  std::size_t at = 0;
+  std::size_t length = 0;
+  if (!unfinished_.empty()) {
+    const std::size_t before = unfinished_.size();
+    unfinished_ += bytes.substr(0, kLongestSequence - before);
+    const Sequence sequence = check_sequence(unfinished_, length);
+    if (sequence == Sequence::malformed) throw_at(bytes, 0, kNotUtf8);
+    if (sequence == Sequence::unfinished) return;
+    unfinished_.clear();
+    at = length - before;
+  }
+  while (at < bytes.size()) {
+    if (bytes.size() - at >= kAsciiBytes && is_ascii(bytes.data() + at)) {
       at += kAsciiBytes;
       continue;
     }
-    const std::size_t length = utf8_sequence(text.substr(at));
-    if (length == 0) {
-      throw DataError(origin + ":" + std::to_string(line_at(text, at)) +
-                      ": not UTF-8; save the file as UTF-8");
+    const Sequence sequence = check_sequence(bytes.substr(at), length);
+    if (sequence == Sequence::malformed) throw_at(bytes, at, kNotUtf8);
+    if (sequence == Sequence::unfinished) {
+      unfinished_ = bytes.substr(at);
+      return;
     }
     at += length;
   }
 }
 
-}  // namespace
+void TextCheck::throw_at(std::string_view bytes, std::size_t offset, const char* problem) const {
+  const std::size_t line = 1 + line_ends_ + count_line_ends(bytes.substr(0, offset));
+  throw DataError(origin_ + ":" + std::to_string(line) + problem);
+}
 
 std::string_view checked_text(std::string_view bytes, const std::string& origin) {
-  if (starts_with(bytes, "\xFF\xFE") || starts_with(bytes, "\xFE\xFF")) {
-    throw DataError(origin + ": not UTF-8: UTF-16; save the file as UTF-8");
-  }
-  if (starts_with(bytes, kLfsPointer)) {
-    throw DataError(origin + ": a Git LFS pointer, not the file itself; run `git lfs pull`");
-  }
+  TextCheck check(origin);
+  check.add(bytes);
+  check.end();
   if (starts_with(bytes, kUtf8Mark)) bytes.remove_prefix(kUtf8Mark.size());
-  if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw DataError(origin + ": the file is empty");
-  }
-  if (const std::size_t nul = bytes.find('\0'); nul != std::string_view::npos) {
-    throw DataError(origin + ":" + std::to_string(line_at(bytes, nul)) +
-                    ": a NUL byte, expected text");
-  }
-  require_utf8(bytes, origin);
   return bytes;
+}
+
+std::size_t count_line_ends(std::string_view text) {
+  // In parts whose count fits a byte: compilers then count many bytes at once.
+  constexpr std::size_t kPart = 240;
+  std::size_t count = 0;
+  while (!text.empty()) {
+    std::uint8_t count_of_part = 0;
+    for (const char c : text.substr(0, kPart)) {
+      count_of_part = static_cast<std::uint8_t>(count_of_part + (c == '\n' ? 1 : 0));
+    }
+    count += count_of_part;
+    text.remove_prefix(std::min(text.size(), kPart));
+  }
+  return count;
 }
 
 std::size_t line_at(std::string_view text, std::size_t offset) {
   const std::size_t last = text.empty() ? 0 : text.size() - 1;
-  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(offset, last));
-  return 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n'));
+  return 1 + count_line_ends(text.substr(0, std::min(offset, last)));
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "io/sha256.h"
 #include "support/error_of.h"
 #include "support/temporary_folder.h"
 
@@ -118,18 +119,48 @@ TEST_F(CsvTableTest, SplitsLongLines) {
   }
 }
 
-TEST_F(CsvTableTest, GivesTheRowsOfSomeLines) {
-  const CsvTable file = CsvTable::read_header(folder_.file("t.csv", "\nM\n1\n\n2,3\n4\n5"));
-  EXPECT_THAT(file.header(), ElementsAre("M"));
-  EXPECT_EQ(file.rows(), 0u);
-  ASSERT_EQ(file.lines_behind_header(), 5u);
-  const CsvTable part = file.rows_in_lines(1, 4);
-  ASSERT_EQ(part.rows(), 1u);
-  EXPECT_EQ(part.cell(0, 0), "4");
-  EXPECT_EQ(part.line(0), 6u);
-  ASSERT_EQ(part.bad_lines().size(), 1u);
-  EXPECT_EQ(part.bad_lines()[0].line, 5u);
-  EXPECT_EQ(file.rows_in_lines(5, 5).rows(), 0u);
+TEST_F(CsvTableTest, ReadersGiveTheRowsPartByPart) {
+  CsvReader reader(folder_.file("t.csv", "\nM,note\n1,a\n\n2,3,4\n5,\"a \"\"b\"\"\"\n6,"));
+  EXPECT_THAT(reader.header().header(), ElementsAre("M", "note"));
+  EXPECT_EQ(reader.header().rows(), 0u);
+  std::vector<CsvTable> parts;
+  while (auto lines = reader.next(2)) parts.push_back(reader.rows(std::move(*lines)));
+  ASSERT_EQ(parts.size(), 3u);
+  ASSERT_EQ(parts[0].rows(), 1u);
+  EXPECT_THAT(row(parts[0], 0), ElementsAre("1", "a"));
+  EXPECT_EQ(parts[0].line(0), 3u);
+  ASSERT_EQ(parts[1].rows(), 1u);
+  EXPECT_THAT(row(parts[1], 0), ElementsAre("5", "a \"b\""));
+  EXPECT_EQ(parts[1].line(0), 6u);
+  ASSERT_EQ(parts[1].bad_lines().size(), 1u);
+  EXPECT_EQ(parts[1].bad_lines()[0].line, 5u);
+  EXPECT_THAT(row(parts[2], 0), ElementsAre("6", ""));
+  EXPECT_FALSE(reader.next(2));
+}
+
+TEST_F(CsvTableTest, PartsOfLongLinesAreShort) {
+  std::string text = "M\n";
+  for (int i = 0; i < 8; ++i) text += std::string(600'000, 'x') + "\n";
+  CsvReader reader(folder_.file("t.csv", text));
+  std::size_t parts = 0, rows = 0;
+  while (auto lines = reader.next(1000)) {
+    ++parts;
+    EXPECT_LE(lines->text.size(), 2'000'000u);
+    rows += reader.rows(std::move(*lines)).rows();
+  }
+  EXPECT_EQ(parts, 4u);
+  EXPECT_EQ(rows, 8u);
+}
+
+TEST_F(CsvTableTest, ReadersExpectAboutAllLinesAndHashAllBytes) {
+  std::string text = "\xEF\xBB\xBFM\r\n";
+  for (int i = 1000; i < 3000; ++i) text += std::to_string(i) + "\r\n";
+  CsvReader reader(folder_.file("t.csv", text), Digest::sha256);
+  EXPECT_EQ(reader.expected_lines(), 0u);
+  reader.next(100);
+  EXPECT_NEAR(static_cast<double>(reader.expected_lines()), 2000, 600);
+  while (reader.next(100)) continue;
+  EXPECT_EQ(reader.sha256(), sha256_hex(text));
 }
 
 // More lines than one thread splits.
@@ -150,7 +181,6 @@ TEST_F(CsvTableTest, LargeFilesReadAsSmallOnes) {
   }
   ASSERT_EQ(table.bad_lines().size(), 1u);
   EXPECT_EQ(table.bad_lines()[0].line, kRows + 2);
-  EXPECT_EQ(table.bytes(), text);
   EXPECT_EQ(read_error(text + "\"open\n" + std::string(30000, 'x') + "\n\"\n"),
             "t.csv:9003: a quote opens in field 1 and is not closed in this line");
 }

@@ -110,6 +110,44 @@ TEST(WriteFileAtomic, NamesTheFileInAReadOnlyFolder) {
   EXPECT_EQ(message, "cannot write " + path.string() + ": Permission denied");
 }
 
+TEST(FileWriter, WritesPiecesAndReplacesTheFileAtTheEnd) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("result", "old");
+  {
+    FileWriter file(path);
+    file.write("new ");
+    EXPECT_EQ(read_file(path), "old");
+    file.write("text");
+    file.finish();
+    EXPECT_EQ(read_file(path), "new text");
+  }
+  {
+    FileWriter file(path);
+    file.write("never finished");
+  }
+  EXPECT_EQ(read_file(path), "new text");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
+// A signal comes between two pieces.
+TEST(FileWriter, LeavesTheOldFileWhenTheProcessIsEnded) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("result", "old");
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    FileWriter file(path);
+    file.write("half of it");
+    end_between_writes([] { ::_exit(7); });
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  EXPECT_EQ(read_file(path), "old");
+  EXPECT_EQ(entries(folder.path()), 1u);
+}
+
 // A child process writes over and over and is told to end at some moment of it.
 TEST(EndBetweenWrites, LeavesNoTemporaryFile) {
   const TemporaryFolder folder;

@@ -27,6 +27,13 @@ TEST(Sha256, MatchesKnownDigests) {
   for (const auto& [bytes, digest] : cases) {
     EXPECT_EQ(sha256_hex(bytes), digest) << bytes.size();
     EXPECT_EQ(sha256_hex(bytes, Sha256Method::portable), digest) << bytes.size();
+    for (const std::size_t piece : {1, 7, 64, 100}) {
+      Sha256 digest_of_pieces;
+      for (std::size_t at = 0; at < bytes.size(); at += piece) {
+        digest_of_pieces.add(std::string_view(bytes).substr(at, piece));
+      }
+      EXPECT_EQ(digest_of_pieces.hex(), digest) << bytes.size() << " by " << piece;
+    }
   }
 }
 
