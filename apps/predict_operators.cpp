@@ -1,12 +1,15 @@
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "app.h"
+#include "dataset_rows.h"
+#include "dropped_rows.h"
 #include "io/csv_table.h"
 #include "io/files.h"
-#include "io/json_file.h"
+#include "operator_rows.h"
+#include "parallel.h"
 #include "predict.h"
 #include "predictor_options.h"
 
@@ -20,200 +23,94 @@ struct Arguments {
   fs::path input;
   std::optional<fs::path> output;
   bool features = false;
+  bool skip_bad_rows = false;
   PredictorArguments predictor;
 };
 
-// One input row and what is appended to it.
-struct ResultRow {
-  PipelineFeatures features;
-  OperatorPrediction prediction;
-  std::string note;
-};
-
-// The columns that are appended; feature columns that the input already has are carried through.
-struct Columns {
-  std::vector<Feature> features;
-  bool predictions = false;
-};
-
-constexpr const char* kPredictionColumns[] = {"predicted_overall_perf", "predicted_duration_us",
-                                              "predicted_p10_us", "predicted_p90_us",
-                                              "prediction_note"};
-
-Columns columns_for(const CsvTable& csv, const OperatorFamily& family, bool features,
-                    bool predictions) {
-  Columns columns{{}, predictions};
-  for (const Feature& feature : *family.features) {
-    if (features && csv.find_column(feature.name) == CsvTable::npos) {
-      columns.features.push_back(feature);
-    }
-  }
-  for (const char* name : kPredictionColumns) {
-    if (predictions && csv.find_column(name) != CsvTable::npos) {
-      throw DataError(csv.path().string() + " already has a column '" + name +
-                      "', expected a file without predictions: drop the column");
-    }
-  }
-  return columns;
-}
-
-// Rows by GPU, because each GPU has a predictor of its own.
-std::map<const HardwareSpec*, std::vector<std::size_t>> rows_by_gpu(
-    const CsvTable& csv, const HardwareCatalog& catalog, const PredictorArguments& arguments) {
-  std::map<const HardwareSpec*, std::vector<std::size_t>> rows;
-  if (arguments.hardware.size() > 1) {
-    throw DataError("--hardware names " + std::to_string(arguments.hardware.size()) +
+// The GPU of all rows, if one is given.
+const HardwareSpec* gpu_of_all(const HardwareCatalog& catalog, const Arguments& arguments) {
+  const std::vector<std::string>& names = arguments.predictor.hardware;
+  if (names.size() > 1) {
+    throw DataError("--hardware names " + std::to_string(names.size()) +
                     " GPUs, expected one; use a hardware column for several");
   }
-  if (!arguments.hardware.empty()) {
-    auto& all = rows[&catalog.get(arguments.hardware.front())];
-    for (std::size_t row = 0; row < csv.rows(); ++row) {
-      all.push_back(row);
-    }
-    return rows;
-  }
-  if (csv.find_column("hardware") == CsvTable::npos) {
-    throw DataError(csv.path().string() +
-                    " has no hardware column: add one, or give --hardware GPU for all rows");
-  }
-  for (std::size_t row = 0; row < csv.rows(); ++row) {
-    const CsvRow fields(csv, row);
-    const std::string name = fields.text("hardware");
-    try {
-      rows[&catalog.get(name)].push_back(row);
-    } catch (const DataError& error) {
-      throw DataError(fields.where("hardware") + ": " + error.what());
-    }
-  }
-  return rows;
+  return names.empty() ? nullptr : &catalog.get(names.front());
 }
 
-std::string joined(const std::vector<std::string>& notes) {
-  std::string text;
-  for (const std::string& note : notes) {
-    text += (text.empty() ? "" : "; ") + note;
+// Takes the lines as they come: a file that replaces the old one at the end, or standard output.
+class Output {
+ public:
+  explicit Output(const std::optional<fs::path>& path) {
+    if (path) file_.emplace(*path);
   }
-  return text;
-}
 
-// All rows at once; if one of them is refused, row by row to tell which.
-std::vector<OperatorPrediction> predict_all(const OperatorPredictor& predictor,
-                                            const std::vector<OperatorConfig>& configs,
-                                            const CsvTable& csv,
-                                            const std::vector<std::size_t>& rows) {
-  try {
-    return predictor.predict(configs);
-  } catch (const DataError&) {
-    for (std::size_t i = 0; i < configs.size(); ++i) {
-      try {
-        predictor.predict({configs[i]});
-      } catch (const DataError& error) {
-        throw DataError(csv.path().string() + ":" + std::to_string(csv.line(rows[i])) + ": " +
-                        error.what());
-      }
-    }
-    throw;
+  void write(std::string_view text) {
+    if (file_) return file_->write(text);
+    if (!(std::cout << text)) throw DataError("cannot write to the standard output");
   }
-}
+  void finish() {
+    if (file_) file_->finish();
+  }
 
-std::vector<ResultRow> predict_rows(const CsvTable& csv, const OperatorFamily& family,
-                                    const Arguments& arguments, bool predictions,
-                                    const ModelSet& models) {
-  const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
-  const OperatorPredictorOptions options = predictor_options(arguments.predictor);
-  std::vector<ResultRow> results(csv.rows());
-  for (const auto& [gpu, rows] : rows_by_gpu(csv, catalog, arguments.predictor)) {
-    const OperatorPredictor predictor(*gpu, models, options);
-    std::vector<OperatorConfig> configs;
-    for (const std::size_t row : rows) {
-      const CsvRow fields(csv, row);
-      configs.push_back(family.read(fields));
-      try {
-        results[row].features = predictor.features(configs.back());
-      } catch (const DataError& error) {
-        throw DataError(csv.path().string() + ":" + std::to_string(csv.line(row)) + ": " +
-                        error.what());
-      }
-    }
-    if (!predictions) {
-      continue;
-    }
-    const std::vector<OperatorPrediction> predicted = predict_all(predictor, configs, csv, rows);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::vector<std::string> notes;
-      if (predictor.is_unseen_gpu(configs[i])) {
-        notes.push_back("hardware not in training data");
-      }
-      if (const auto quantile = predictor.output_quantile(configs[i])) {
-        notes.push_back(describe_quantile(*quantile));
-      }
-      if (predicted[i].violation) {
-        notes.push_back("out of range: " + describe(*predicted[i].violation));
-      }
-      results[rows[i]].prediction = predicted[i];
-      results[rows[i]].note = joined(notes);
-    }
-  }
-  return results;
-}
+ private:
+  std::optional<FileWriter> file_;
+};
 
-std::string csv_text(const CsvTable& csv, const Columns& columns,
-                     const std::vector<ResultRow>& results) {
-  std::ostringstream text;
-  for (std::size_t i = 0; i < csv.header().size(); ++i) {
-    text << (i == 0 ? "" : ",") << csv_cell(csv.header()[i]);
-  }
-  for (const Feature& feature : columns.features) {
-    text << ',' << feature.name;
-  }
-  if (columns.predictions) {
-    for (const char* name : kPredictionColumns) {
-      text << ',' << name;
+// Rows in the order of the input.
+class RowCollector {
+ public:
+  RowCollector(const OperatorRows& rows, const Arguments& arguments)
+      : rows_(rows), arguments_(arguments), output_(arguments.output) {}
+
+  void take(OperatorRows::Part&& part) {
+    for (const auto& [line, bad] : part.bad) {
+      if (!arguments_.skip_bad_rows) throw DataError(bad.message);
+      add_dropped(dropped_, bad.reason, {1, {bad.message}});
     }
+    if (part.rows == 0) return;
+    if (written_ == 0) output_.write(rows_.header_line());
+    output_.write(part.text);
+    written_ += part.rows;
   }
-  text << '\n';
-  for (std::size_t row = 0; row < csv.rows(); ++row) {
-    const ResultRow& result = results[row];
-    for (std::size_t i = 0; i < csv.header().size(); ++i) {
-      text << (i == 0 ? "" : ",") << csv_cell(csv.cell(row, i));
+
+  void finish() {
+    const std::string input = arguments_.input.string();
+    if (written_ == 0 && dropped_.empty()) {
+      throw DataError(input + " has no data rows, expected at least one");
     }
-    for (const Feature& feature : columns.features) {
-      text << ',' << python_repr(feature.of(result.features));
+    if (written_ == 0) throw DataError(no_usable_rows(input, arguments_.family, dropped_));
+    output_.finish();
+    if (arguments_.output) {
+      std::cerr << "wrote " << written_ << " rows to " << arguments_.output->string() << '\n';
     }
-    if (columns.predictions) {
-      const OperatorPrediction& prediction = result.prediction;
-      const std::optional<double>& fraction = prediction.fraction_of_reference;
-      std::optional<TimeBand> band;
-      if (prediction.errors) band = time_band(*prediction.errors, prediction.duration_us);
-      text << ',' << (fraction ? python_repr(*fraction) : "") << ','
-           << python_repr(prediction.duration_us) << ',' << (band ? python_repr(band->p10_us) : "")
-           << ',' << (band ? python_repr(band->p90_us) : "") << ',' << csv_cell(result.note);
-    }
-    text << '\n';
+    print_dropped(std::cerr, dropped_, written_);
   }
-  return text.str();
-}
+
+ private:
+  const OperatorRows& rows_;
+  const Arguments& arguments_;
+  Output output_;
+  std::size_t written_ = 0;
+  std::map<std::string, DroppedRows> dropped_;
+};
 
 int predict(const Arguments& arguments) {
+  constexpr std::size_t kRowsOfAPart = 1024;
   const OperatorFamily& family = operator_family(arguments.family);
-  const CsvTable csv = CsvTable::read(arguments.input);
-  csv.require_no_bad_lines();
-  csv.require_columns(family.problem_columns);
-  if (csv.rows() == 0) {
-    throw DataError(arguments.input.string() + " has no data rows, expected at least one");
-  }
+  CsvReader reader(arguments.input);
+  reader.header().require_columns(family.problem_columns);
   const ModelSet models = load_models(arguments.predictor, {arguments.family}, arguments.features);
   const bool predictions = has_analytic_form(family.name) || !models.empty() ||
                            arguments.predictor.method != PredictionMethod::learned;
-  const Columns columns = columns_for(csv, family, arguments.features, predictions);
-  const std::vector<ResultRow> results = predict_rows(csv, family, arguments, predictions, models);
-  const std::string text = csv_text(csv, columns, results);
-  if (arguments.output) {
-    write_file_atomic(*arguments.output, text);
-    std::cerr << "wrote " << csv.rows() << " rows to " << arguments.output->string() << '\n';
-  } else {
-    std::cout << text;
-  }
+  const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
+  const OperatorPredictorOptions options = predictor_options(arguments.predictor);
+  const OperatorRows rows(reader.header(), {family, catalog, gpu_of_all(catalog, arguments), models,
+                                            options, arguments.features, predictions});
+  RowCollector collector(rows, arguments);
+  in_order([&] { return reader.next(kRowsOfAPart); },
+           [&](CsvReader::Lines&& lines) { return rows.predict(reader.rows(std::move(lines))); },
+           [&](OperatorRows::Part&& part) { collector.take(std::move(part)); });
+  collector.finish();
   if (!predictions) {
     std::cerr << "note: no checkpoint for operator '" << arguments.family
               << "', features alone were written\n";
@@ -240,6 +137,8 @@ void add_predict_operators(CLI::App& app, Action& action) {
       ->option_text("FILE");
   operators->add_flag("--features", arguments->features,
                       "Append the analytical features too; a checkpoint is then not needed");
+  operators->add_flag("--skip-bad-rows", arguments->skip_bad_rows,
+                      "Leave out rows that cannot be predicted, and list them");
   operators
       ->add_option("--hardware", arguments->predictor.hardware,
                    "GPU of all rows; default: the hardware column of each row")

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "dropped_rows.h"
+
 namespace pw {
 namespace {
 
@@ -53,22 +55,7 @@ void print_data_summary(std::ostream& stream, const Dataset& data, const char* w
     stream << (gpu == 0 ? " (" : ", ") << data.hardware_names[gpu] << ' ' << rows[gpu];
   }
   stream << ")\n";
-  std::int64_t skipped = 0;
-  for (const auto& [reason, dropped] : data.dropped) skipped += dropped.rows;
-  if (skipped > 0) {
-    stream << "  " << skipped << " of " << skipped + static_cast<std::int64_t>(data.rows())
-           << " rows skipped\n";
-  }
-  for (const auto& [reason, dropped] : data.dropped) {
-    stream << "  left out: " << dropped.rows << ' ' << reason << '\n';
-    for (const std::string& example : dropped.examples) {
-      stream << "    " << example << '\n';
-    }
-    const auto shown = static_cast<std::int64_t>(dropped.examples.size());
-    if (shown > 0 && shown < dropped.rows) {
-      stream << "    and " << dropped.rows - shown << " more\n";
-    }
-  }
+  print_dropped(stream, data.dropped, data.rows());
   for (const std::string& note : data.notes) {
     stream << "  note: " << note << '\n';
   }

@@ -1,4 +1,5 @@
 // pw-predict as a process, with the shipped models.
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include "io/files.h"
 #include "io/json_file.h"
 #include "support/built.h"
+#include "support/reference.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -146,6 +148,122 @@ TEST_F(PwPredictTest, OperatorsWithoutHeldOutErrorsHaveNoBand) {
   EXPECT_GT(CsvRow(csv, 0).number("predicted_duration_us"), 0);
   EXPECT_EQ(csv.cell(0, csv.column("predicted_p10_us")), "");
   EXPECT_EQ(csv.cell(0, csv.column("predicted_p90_us")), "");
+}
+
+// The model of attention reads nothing of the schedulers, which ask for the size of shared memory.
+TEST_F(PwPredictTest, OperatorsNeedPipelineFeaturesForFeaturesAlone) {
+  Json gpu = read_json(shipped("hardware") / "A100.json");
+  gpu.erase("sharedMemorySize");
+  folder_.file("A100.json", to_json_text(gpu));
+  folder_.file("rows.csv",
+               "attention_type,bs,q_lengths,kv_lengths,nh,nkv,hd\n"
+               "fa2_ragged,2,\"[512,64]\",\"[512,64]\",32,8,128\n");
+  const std::vector<std::string> arguments = {"operators", "--operator", "attn",   "--input",
+                                              "rows.csv",  "--hardware", "A100",   "--hardware-dir",
+                                              ".",         "--output",   "out.csv"};
+  const ProgramResult plain = run(arguments);
+  EXPECT_EQ(plain.exit_code, 0) << plain.errors;
+  auto with_features = arguments;
+  with_features.push_back("--features");
+  const ProgramResult refused = run(with_features);
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.errors, AllOf(HasSubstr("rows.csv:2: "), HasSubstr("sharedMemorySize")));
+}
+
+// More rows than are in memory at once come out in their order.
+TEST_F(PwPredictTest, OperatorsStreamsLongFiles) {
+  constexpr std::size_t kRows = 9000;
+  std::string text = "M,N,K,hardware,label\n";
+  for (std::size_t i = 0; i < kRows; ++i) {
+    text += std::to_string(1 + i % 777) + ",4096,4096," + (i % 3 == 0 ? "A100" : "H800") + "," +
+            std::to_string(i) + "\n";
+  }
+  folder_.file("rows.csv", text);
+  const std::vector<std::string> arguments = {"operators", "--operator", "gemm", "--input",
+                                              "rows.csv"};
+  const ProgramResult printed = run(arguments);
+  ASSERT_EQ(printed.exit_code, 0) << printed.errors;
+  auto to_file = arguments;
+  to_file.insert(to_file.end(), {"--output", "out.csv"});
+  const ProgramResult written = run(to_file);
+  ASSERT_EQ(written.exit_code, 0) << written.errors;
+  EXPECT_THAT(written.errors, HasSubstr("wrote 9000 rows to out.csv"));
+  EXPECT_TRUE(read_file(folder_.path() / "out.csv") == printed.output);
+  const CsvTable csv = CsvTable::read(folder_.path() / "out.csv");
+  ASSERT_EQ(csv.rows(), kRows);
+  std::map<std::string, std::string> duration_of;  // of a problem, the same in every part
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const CsvRow cells(csv, row);
+    ASSERT_EQ(cells.text("label"), std::to_string(row));
+    const std::string problem = cells.text("M") + cells.text("hardware");
+    const std::string duration = cells.text("predicted_duration_us");
+    ASSERT_EQ(duration_of.emplace(problem, duration).first->second, duration);
+  }
+}
+
+TEST_F(PwPredictTest, OperatorsKeepTheOldFileWhenALateRowIsBad) {
+  std::string text = "M,N,K\n";
+  for (int i = 0; i < 5000; ++i) text += "8,4096,4096\n";
+  folder_.file("rows.csv", text + "8,x,4096\n" + text.substr(6));
+  folder_.file("out.csv", "old");
+  const std::vector<std::string> arguments = {"operators", "--operator", "gemm",
+                                              "--input",   "rows.csv",   "--hardware",
+                                              "A100",      "--output",   "out.csv"};
+  const ProgramResult result = run(arguments);
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.errors, HasSubstr("rows.csv:5002: column 'N' is \"x\""));
+  EXPECT_EQ(read_file(folder_.path() / "out.csv"), "old");
+  for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr(".tmp")));
+  }
+}
+
+TEST_F(PwPredictTest, OperatorsSkipBadRowsWhenAsked) {
+  folder_.file("rows.csv",
+               "M,N,K,hardware\n"
+               "8,4096,4096,A100\n8,4096\n0,4096,4096,A100\n8,4096,4096,\n8,4096,4096,V9\n"
+               "9,4096,4096,A100\n9223372036854775807,9223372036854775807,4096,A100\n");
+  std::vector<std::string> arguments = {"operators", "--operator", "gemm",   "--input",
+                                        "rows.csv",  "--output",   "out.csv"};
+  const ProgramResult refused = run(arguments);
+  EXPECT_EQ(refused.exit_code, 3);
+  EXPECT_THAT(refused.errors, HasSubstr("rows.csv:3: 2 fields, expected 4"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out.csv"));
+  arguments.push_back("--skip-bad-rows");
+  const ProgramResult result = run(arguments);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("wrote 3 rows to out.csv\n  4 of 7 rows skipped\n"),
+                    HasSubstr("  left out: 1 wrong number of fields\n    rows.csv:3: "),
+                    HasSubstr("  left out: 1 hardware is empty\n    rows.csv:5: "),
+                    HasSubstr("  left out: 1 unknown GPU 'V9'\n    rows.csv:6: ")));
+  EXPECT_THAT(result.errors,
+              HasSubstr("  left out: 1 no valid problem\n    rows.csv:4: column 'M'"));
+  const CsvTable csv = CsvTable::read(folder_.path() / "out.csv");
+  ASSERT_EQ(csv.rows(), 3u);
+  EXPECT_EQ(csv.cell(1, 0), "9");
+  // Products of the sizes are needed for the features alone.
+  arguments.push_back("--features");
+  const ProgramResult features = run(arguments);
+  ASSERT_EQ(features.exit_code, 0) << features.errors;
+  EXPECT_THAT(features.errors,
+              AllOf(HasSubstr("wrote 2 rows"),
+                    HasSubstr("  left out: 1 problem without features\n    rows.csv:8: ")));
+}
+
+TEST_F(PwPredictTest, OperatorsWithoutAnyUsableRowAreAnError) {
+  folder_.file("rows.csv", "M,N,K\n0,4096,4096\n");
+  folder_.file("none.csv", "M,N,K\n");
+  std::vector<std::string> arguments = {"operators", "--operator",      "gemm",    "--hardware",
+                                        "A100",      "--skip-bad-rows", "--input", "rows.csv"};
+  const ProgramResult skipped = run(arguments);
+  EXPECT_EQ(skipped.exit_code, 3);
+  EXPECT_THAT(skipped.errors,
+              HasSubstr("rows.csv: no usable rows for operator gemm: 1 no valid problem; for "
+                        "example rows.csv:2: column 'M'"));
+  EXPECT_EQ(skipped.output, "");
+  arguments.back() = "none.csv";
+  EXPECT_THAT(run(arguments).errors, HasSubstr("none.csv has no data rows"));
 }
 
 TEST_F(PwPredictTest, InfoPrintsTheRecord) {
