@@ -1,8 +1,11 @@
 #include "io/text_lines.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <future>
+
+#include <sys/mman.h>
 
 #define CSV_IO_NO_THREAD  // the threads that read CSVs are ours
 #if defined(__GNUC__) && !defined(__clang__)
@@ -31,6 +34,19 @@ constexpr std::size_t kPieceOfLine = (std::size_t{1} << 20) - 16;
 constexpr std::size_t kBytesAtOnce = std::size_t{1} << 19;
 constexpr std::size_t kFewBytes = std::size_t{1} << 16;
 
+// For which pages of 2 MiB pay.
+constexpr std::size_t kLargeFile = std::size_t{1} << 20;
+
+// A LineReader's buffer of up to 48 MiB is new memory for each file; to be given it in pages of 4
+// KiB takes longer than to read the file. A hint: where it is not taken, all works as well.
+void use_large_pages(char* buffer, std::size_t size) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage,
+                       end = (begin + size) / kPage * kPage;
+  if (first < end) ::madvise(buffer + (first - begin), end - first, MADV_HUGEPAGE);
+}
+
 }  // namespace
 
 // The bytes of the file for io::LineReader, hashed and checked as they pass.
@@ -41,6 +57,7 @@ class TextLines::Source {
 
   // Fills the buffer unless the file ends: a LineReader takes anything less for the end.
   int read(char* buffer, int size) {
+    if (file_.file_size() >= kLargeFile) use_large_pages(buffer, static_cast<std::size_t>(size));
     char* to = buffer;
     char* const end = buffer + size;
     std::future<void> hashing;  // waited for at the end: the buffer is the LineReader's then
