@@ -2,37 +2,46 @@
 #include <chrono>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <sys/utsname.h>
 
+#include "io/csv_table.h"
 #include "io/text.h"
 #include "profile/device_query.h"
 
 namespace pw {
 namespace {
 
-// The value behind the first line of a file that starts with `key`, without the colon.
-std::string value_of(const char* path, std::string_view key) {
+// What stands after the colon in the lines of a file that start with `key`.
+std::vector<std::string> values_of(const char* path, std::string_view key) {
+  std::vector<std::string> values;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    if (line.compare(0, key.size(), key) == 0) {
-      const std::size_t colon = line.find(':');
-      return colon == std::string::npos ? "" : std::string(trimmed(line.substr(colon + 1)));
+    const std::size_t colon = line.find(':');
+    if (line.compare(0, key.size(), key) == 0 && colon != std::string::npos) {
+      values.emplace_back(trimmed(line.substr(colon + 1)));
     }
   }
-  return "";
+  return values;
 }
 
-double number_in(const std::string& text) {
-  try {
-    return std::stod(text);
-  } catch (const std::exception&) {
-    return 0;
-  }
+// The first of them; empty when there is none.
+std::string value_of(const char* path, std::string_view key) {
+  const std::vector<std::string> values = values_of(path, key);
+  return values.empty() ? "" : values.front();
 }
 
-// Additions that wait for each other take one cycle each on every current processor.
+// The number that a text like "32768 kB" or "32M" starts with; 0 = none.
+double number_in(std::string_view text) {
+  return parse_number(text.substr(0, text.find_first_not_of("0123456789."))).value_or(0);
+}
+
+// Additions of registers that wait for each other: no processor takes less than a cycle for each,
+// and every current one takes no more. Constants would not do: since Golden Cove (2021) Intel's
+// cores add small ones while they rename registers, several in a cycle.
 double measured_clock_mhz() {
   using Clock = std::chrono::steady_clock;
   constexpr std::int64_t kAdditions = 1'600'000;
@@ -40,10 +49,11 @@ double measured_clock_mhz() {
   for (int attempt = 0; attempt < 50; ++attempt) {
     const auto start = Clock::now();
     std::int64_t sum = 0;
+    std::int64_t step = 1;
     for (std::int64_t i = 0; i < kAdditions / 16; ++i) {
-      for (int step = 0; step < 16; ++step) {
-        sum += step + 1;
-        asm volatile("" : "+r"(sum));  // keeps every addition
+      for (int addition = 0; addition < 16; ++addition) {
+        sum += step;
+        asm volatile("" : "+r"(sum), "+r"(step));  // keeps every addition, and `step` unknown
       }
     }
     const std::chrono::duration<double, std::micro> us = Clock::now() - start;
@@ -80,7 +90,20 @@ std::int64_t kibibytes(const std::string& text) {
 
 }  // namespace
 
-double cpu_clock_mhz() { return number_in(value_of("/proc/cpuinfo", "cpu MHz")); }
+double cpu_clock_mhz() {
+  double fastest = 0;
+  for (const std::string& value : values_of("/proc/cpuinfo", "cpu MHz")) {
+    fastest = std::max(fastest, number_in(value));
+  }
+  return fastest;
+}
+
+double plausible_clock_mhz(double reported, double measured) {
+  // Reported may be the base clock, on a virtual machine always: boosts reach 2.9 times of it.
+  constexpr double kMostBoost = 3;
+  const bool refused = reported > 0 && measured > kMostBoost * reported;
+  return refused ? reported : std::max(reported, measured);
+}
 
 std::int64_t free_cpu_bytes() { return kibibytes(value_of("/proc/meminfo", "MemAvailable")); }
 
@@ -94,7 +117,8 @@ DeviceInfo cpu_info(std::int64_t threads) {
   info.name = (model.empty() ? std::string(system.machine) : model) + " (CPU, " +
               std::to_string(info.cores) + (info.cores == 1 ? " thread)" : " threads)");
   info.driver = std::string(system.sysname) + " " + system.release;
-  info.clock_mhz = std::max(cpu_clock_mhz(), measured_clock_mhz());
+  const double measured = measured_clock_mhz();  // before the question: an idle core runs slowly
+  info.clock_mhz = plausible_clock_mhz(cpu_clock_mhz(), measured);
   info.cache_bytes = cache_bytes();
   info.memory_bytes = kibibytes(value_of("/proc/meminfo", "MemTotal"));
   info.ops_per_cycle_core = fp32_ops_per_cycle();
