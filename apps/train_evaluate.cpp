@@ -11,6 +11,7 @@
 #include "error_bands.h"
 #include "io/files.h"
 #include "metrics_json.h"
+#include "model/openblas_core.h"
 #include "pw/checkpoint.h"
 #include "pw/cross_validation.h"
 #include "pw/quantile_trainer.h"
@@ -136,6 +137,7 @@ int run(const EvaluateArguments& arguments) {
         "and --test");
   }
   check_arguments(arguments.training);
+  use_fitting_openblas_core();
   return evaluate_training(arguments);
 }
 

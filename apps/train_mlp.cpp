@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app.h"
+#include "model/openblas_core.h"
 #include "pw/training_report.h"
 #include "stop_request.h"
 #include "train_mlp_options.h"
@@ -47,6 +48,7 @@ void print_stop(const MlpArguments& arguments, const TrainingRun& run) {
 
 int run(MlpArguments arguments) {
   settle_mlp_options(arguments);
+  use_fitting_openblas_core();
   const TrainingData data = read_training_data(
       arguments.data, arguments.recommended() ? ModelKind::log_ratio : ModelKind::efficiency);
   const TrainingRun run = train(arguments, data);

@@ -8,6 +8,7 @@
 #include "app.h"
 #include "config_file.h"
 #include "metrics.h"
+#include "model/openblas_core.h"
 #include "pw/checkpoint.h"
 #include "pw/quantile_trainer.h"
 #include "pw/training_report.h"
@@ -68,6 +69,7 @@ void settle(QuantileArguments& arguments) {
 
 int run(QuantileArguments arguments) {
   settle(arguments);
+  use_fitting_openblas_core();
   const TrainingData data = read_training_data(
       arguments.training.data,
       arguments.training.recommended() ? ModelKind::log_ratio : ModelKind::efficiency);

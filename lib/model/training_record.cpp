@@ -9,6 +9,7 @@
 #include "error_bands.h"
 #include "io/json_file.h"
 #include "metrics.h"
+#include "model/openblas_core.h"
 
 namespace pw {
 namespace {
@@ -122,6 +123,9 @@ ModelRecord record_of(const Dataset& train, const Dataset* test, const NamedValu
   record.hardware_rows = hardware_rows(train);
   record.data = train.files;
   record.training = options;
+  if (const std::string core = openblas_core(); !core.empty()) {
+    record.training.emplace_back("openblas_core", core);  // its kernels round in their own way
+  }
   if (!train.options.group_by.empty()) {
     record.training.emplace_back("group_by", comma_list(train.options.group_by));
   }
