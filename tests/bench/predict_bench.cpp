@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "model/openblas_core.h"
 #include "pw.h"
 #include "pw/data_paths.h"
 #include "pw/hardware_catalog.h"
@@ -88,6 +89,7 @@ void sgemm(benchmark::State& state, const Shape& shape) {
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetLabel(pw::openblas_core());
 }
 
 // ---- Operators and workloads in process ----
@@ -235,6 +237,7 @@ std::vector<std::string> predict_command(const std::vector<std::string>& more) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  pw::use_fitting_openblas_core();
   for (const Shape& shape : kShapes) {
     for (const int rows : {1, 8, 128, 1024, 8192}) {
       const std::string name = shape.checkpoint;

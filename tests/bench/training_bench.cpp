@@ -1,4 +1,5 @@
-// Prints medians in seconds, one line each, for scripts/bench:
+// Prints for scripts/bench, one line each, the core of OpenBLAS and medians in seconds:
+//   core       which kernels it runs; "none" without OpenBLAS
 //   epoch      one epoch of the published network on the file, validation included
 //   products   the matrix products of such an epoch alone, in the same shapes (the limit)
 // Usage: training_bench TRAIN.csv EPOCHS
@@ -8,10 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <string>
 #include <vector>
 
 #include <torch/torch.h>
 
+#include "model/openblas_core.h"
 #include "pw/data_paths.h"
 #include "pw/dataset.h"
 #include "pw/trainer.h"
@@ -78,7 +81,8 @@ int run(const std::filesystem::path& csv, std::int64_t epochs) {
             [&](const EpochReport& report) { seconds.push_back(report.seconds); });
 
   const auto rows = static_cast<std::int64_t>(data.rows());
-  std::cout << "rows " << rows << "\nepoch " << median_of(seconds) << "\nproducts "
+  const std::string core = openblas_core();
+  std::cout << "core " << (core.empty() ? "none" : core) << "\nrows " << rows << "\nepoch " << median_of(seconds) << "\nproducts "
             << products_seconds(static_cast<std::int64_t>(data.width()), rows - rows / 5, rows / 5)
             << '\n';
   return 0;
@@ -92,5 +96,6 @@ int main(int argc, char** argv) {
     std::cerr << "usage: training_bench TRAIN.csv EPOCHS\n";
     return 2;
   }
+  pw::use_fitting_openblas_core();
   return pw::run(argv[1], std::atoll(argv[2]));
 }
