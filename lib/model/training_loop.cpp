@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "model/threads.h"
 #include "model/training_record.h"
 
 namespace pw {
@@ -20,6 +21,7 @@ void save_state(const EpochTraining& training, const ModelRecord& record,
 std::vector<EpochReport> run_epochs(EpochTraining& training, const ModelRecord& record,
                                     const ProgressCallback& progress, const RunControl& control) {
   check_at_least("save_every", control.save_every, 1);
+  keep_freed_memory();
   std::vector<EpochReport> curve;
   if (control.resume) {
     const TrainingState state = TrainingState::load(*control.resume, record_json(record));
