@@ -20,8 +20,6 @@ class FastDropout {
   void restore(std::uint64_t state) { state_ = state; }
 
  private:
-  std::uint64_t next();
-
   std::uint64_t state_;
   std::uint16_t threshold_;  // 16-bit draws below it are dropped
   float scale_;
