@@ -8,7 +8,7 @@
 
 #include <sys/utsname.h>
 
-#include "io/csv_table.h"
+#include "io/numbers.h"
 #include "io/text.h"
 #include "profile/device_query.h"
 

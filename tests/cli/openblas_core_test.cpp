@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "pw/checkpoint.h"
+#include "support/built.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
@@ -34,9 +35,10 @@ class OpenblasCoreTest : public testing::Test {
 
   // `variables`: settings such as NAME=value, as env takes them.
   ProgramResult train(std::vector<std::string> variables, std::vector<std::string> more = {}) {
-    std::vector<std::string> command = {"-u", "OPENBLAS_CORETYPE", "LD_PRELOAD=" PW_OLD_OPENBLAS};
+    std::vector<std::string> command = {"-u", "OPENBLAS_CORETYPE",
+                                        "LD_PRELOAD=" + old_openblas().string()};
     command.insert(command.end(), variables.begin(), variables.end());
-    command.insert(command.end(), {PW_TRAIN_PROGRAM, "mlp", "--operator", "gemm", "--train",
+    command.insert(command.end(), {program("pw-train"), "mlp", "--operator", "gemm", "--train",
                                    "train.csv", "--output", "m.pt", "--batch-size", "8"});
     command.insert(command.end(), more.begin(), more.end());
     return run_program(folder_.path(), "env", command);
@@ -93,7 +95,8 @@ TEST_F(OpenblasCoreTest, WrongUsageAndHelpDoNotPayForIt) {
 TEST_F(OpenblasCoreTest, StaysWhenOptionsComeThroughAPipe) {
   folder_.file("c.json", R"({"epochs": 2})");
   const std::string command =
-      "cat c.json | env -u OPENBLAS_CORETYPE LD_PRELOAD=" PW_OLD_OPENBLAS " " PW_TRAIN_PROGRAM
+      "cat c.json | env -u OPENBLAS_CORETYPE LD_PRELOAD=" + old_openblas().string() + " " +
+      program("pw-train") +
       " mlp --operator gemm --train train.csv --output m.pt"
       " --batch-size 8 --config /dev/stdin";
   const ProgramResult result = run_program(folder_.path(), "sh", {"-c", command});
