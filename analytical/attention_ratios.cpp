@@ -5,6 +5,7 @@
 #include "pw/fields.h"
 #include "pw/int_math.h"
 #include "pw/ratios.h"
+#include "pw/work.h"
 #include "ratio_math.h"
 
 namespace pw {
@@ -77,11 +78,11 @@ RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums, double
   const double group = heads / kv_heads;
   const double tile = sums.tile;
 
-  const double tensor_per_us = hardware.tensor_bf16_ops_per_cycle_sm * sms * freq;
+  const Work needed = work(a, sums);
+  const double tensor_per_us = tensor_ops_per_us(hardware, needed.element);
   const double l2_bytes_per_us = hardware.l2_bandwidth * 1e3;
-  const double bytes = 2 * kElementBytes * head_dim * (heads * sums.queries + kv_heads * sums.kv);
-  const double tensor_us = 4 * sums.pairs * heads * head_dim / tensor_per_us;
-  const double dram_us = bytes / (hardware.memory_bandwidth * 1e3);
+  const double tensor_us = needed.operations / tensor_per_us;
+  const double dram_us = needed.bytes / dram_bytes_per_us(hardware);
   const double xu_us = sums.pairs * heads / (hardware.xu_ops_per_cycle_sm * sms * freq);
   const double bound_us = std::max({tensor_us, dram_us, xu_us});
 
@@ -109,8 +110,8 @@ RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums, double
        std::log(std::min(1.0, units * split / sms)), units * split / slots / waves, std::log(group),
        std::log(head_dim), std::log(sums.queries / batch), std::log(sums.kv / batch),
        std::log(batch), std::log(kv_heads), std::log(split), std::log(tile),
-       ln_to_l2(copies * bytes, hardware, -6, 2)},
-      ReusedOperand{bytes, l2_bytes(hardware), kColdLatencyUs + kv_bytes / sustained_bytes_per_us}};
+       ln_to_l2(copies * needed.bytes, hardware, -6, 2)},
+      ReusedOperand{needed.bytes, l2_bytes(hardware), kColdLatencyUs + kv_bytes / sustained_bytes_per_us}};
 }
 
 }  // namespace pw

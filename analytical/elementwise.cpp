@@ -2,28 +2,23 @@
 
 #include <algorithm>
 
+#include "pw/work.h"
+
 namespace pw {
 
 double elementwise_us(double bytes, const HardwareSpec& hardware) {
   constexpr double kFloorUs = 2.5;
   constexpr double kLaunchUs = 1.5;
   constexpr double kBandwidthFraction = 0.85;
-  const double bytes_per_us = hardware.memory_bandwidth * 1e3;
-  return std::max(kFloorUs, kLaunchUs + bytes / (kBandwidthFraction * bytes_per_us));
+  return std::max(kFloorUs, kLaunchUs + bytes / (kBandwidthFraction * dram_bytes_per_us(hardware)));
 }
 
 double analytic_duration_us(const RmsNormConfig& config, const HardwareSpec& hardware) {
-  constexpr double kBytesPerElement = 4 * 2;  // 4 passes of bf16
-  return elementwise_us(
-      kBytesPerElement * static_cast<double>(config.seq) * static_cast<double>(config.dim),
-      hardware);
+  return elementwise_us(work(config).bytes, hardware);
 }
 
 double analytic_duration_us(const SiluMulConfig& config, const HardwareSpec& hardware) {
-  constexpr double kBytesPerInputElement = 3;  // 3 passes of bf16 over half the input row
-  return elementwise_us(
-      kBytesPerInputElement * static_cast<double>(config.seq) * static_cast<double>(config.dim),
-      hardware);
+  return elementwise_us(work(config).bytes, hardware);
 }
 
 }  // namespace pw

@@ -5,6 +5,7 @@
 #include "pipes.h"
 #include "pw/int_math.h"
 #include "pw/operators.h"
+#include "pw/work.h"
 
 namespace pw {
 namespace {
@@ -117,15 +118,11 @@ PipelineFeatures analyze(const GemmConfig& gemm, const HardwareSpec& hardware,
 
 PipelineFeatures analyze(const Fp8GemmConfig& gemm, const HardwareSpec& hardware,
                          const AnalysisOptions&) {
-  if (hardware.tensor_fp8_ops_per_cycle_sm <= 0) {
-    throw DataError("hardware '" + hardware.stem +
-                    "' has no tcFp8: fp8 GEMMs cannot be predicted for it");
-  }
+  const double ops_per_cycle_sm = tensor_ops_per_cycle_sm(hardware, Element::fp8);
   const PaddedGemm padded = pad(gemm.m, gemm.n, gemm.k, gemm.tile_m, gemm.tile_n, gemm.tile_k);
   const BusiestSm busiest = busiest_sm(gemm.tile_m, gemm.tile_n, padded.k,
                                        ceil_div(padded.tiles, hardware.num_sms), kFp8Bytes);
-  return gemm_features(padded.ops(), padded.bytes(kFp8Bytes), busiest,
-                       hardware.tensor_fp8_ops_per_cycle_sm, hardware);
+  return gemm_features(padded.ops(), padded.bytes(kFp8Bytes), busiest, ops_per_cycle_sm, hardware);
 }
 
 }  // namespace pw

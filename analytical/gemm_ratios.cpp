@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "gemm_rates.h"
+#include "matrix_work.h"
 #include "pw/operators.h"
 #include "pw/ratios.h"
 #include "ratio_math.h"
@@ -32,8 +33,8 @@ RatioFeatures ratios_of(std::int64_t rows, std::int64_t columns, std::int64_t in
   const double ctas = padded_m / tile_m * (padded_n / tile_n) * split;
   const double waves = std::ceil(ctas / rates.sms);
 
-  const double bytes = rates.element_bytes * (m * k + n * k + m * n);
-  const double tensor_us = 2 * m * n * k / rates.tensor_ops_per_us();
+  const double bytes = matrix_bytes(m, n, k, rates.element_bytes);
+  const double tensor_us = matrix_operations(m, n, k) / rates.tensor_ops_per_us();
   const double dram_us = bytes / rates.dram_bytes_per_us;
   const double bound_us = std::max(tensor_us, dram_us);
   const LnToBound ln_to_bound(bound_us);

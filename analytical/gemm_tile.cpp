@@ -2,8 +2,10 @@
 #include <cmath>
 
 #include "gemm_rates.h"
+#include "matrix_work.h"
 #include "pw/gemm.h"
 #include "pw/int_math.h"
+#include "pw/work.h"
 
 namespace pw {
 namespace {
@@ -24,7 +26,7 @@ struct Problem {
   double m, n, k;
   const GemmRates& rates;
 
-  double bytes() const { return rates.element_bytes * (m * k + n * k + m * n); }
+  double bytes() const { return matrix_bytes(m, n, k, rates.element_bytes); }
   double tiles(const TileShape& tile) const {
     return std::ceil(m / static_cast<double>(tile.m)) * std::ceil(n / static_cast<double>(tile.n));
   }
@@ -107,15 +109,11 @@ GemmRates gemm_rates(const HardwareSpec& hardware, double ops_per_cycle_sm, doub
 }  // namespace
 
 GemmRates bf16_gemm_rates(const HardwareSpec& hardware) {
-  return gemm_rates(hardware, hardware.tensor_bf16_ops_per_cycle_sm, 2);
+  return gemm_rates(hardware, tensor_ops_per_cycle_sm(hardware, Element::bf16), 2);
 }
 
 GemmRates fp8_gemm_rates(const HardwareSpec& hardware) {
-  if (hardware.tensor_fp8_ops_per_cycle_sm <= 0) {
-    throw DataError("hardware '" + hardware.stem +
-                    "' has no tcFp8: fp8 GEMMs cannot be predicted for it");
-  }
-  return gemm_rates(hardware, hardware.tensor_fp8_ops_per_cycle_sm, 1);
+  return gemm_rates(hardware, tensor_ops_per_cycle_sm(hardware, Element::fp8), 1);
 }
 
 TileSelection select_gemm_tile(std::int64_t m, std::int64_t n, std::int64_t k,

@@ -1,5 +1,7 @@
 #include "pw/moe.h"
 
+#include <algorithm>
+
 #include "moe_grid.h"
 #include "pipes.h"
 #include "pw/int_math.h"
@@ -61,22 +63,34 @@ MoeConfig MoeConfig::read(const Fields& fields) {
   return moe;
 }
 
+MoeMatrix moe_matrix(const MoeConfig& moe) {
+  if (moe.tokens < 0 || moe.experts < 1 || moe.top_k < 1 || moe.hidden < 1 ||
+      moe.intermediate < 1) {
+    throw DataError("a MoE pass needs M >= 0 and E, topk, H, N >= 1");
+  }
+  if (moe.pass == MoeConfig::Pass::w2) return {moe.hidden, moe.intermediate};
+  return {checked_mul(2, moe.intermediate), moe.hidden};
+}
+
+double moe_weight_bytes(const MoeConfig& moe) {
+  const MoeMatrix matrix = moe_matrix(moe);
+  const double rows = static_cast<double>(moe.tokens) * static_cast<double>(moe.top_k);
+  return kBf16Bytes * std::min(static_cast<double>(moe.experts), rows) *
+         static_cast<double>(matrix.out) * static_cast<double>(matrix.depth);
+}
+
 MoeGrid moe_grid(const MoeConfig& moe, const HardwareSpec& hardware) {
   if (hardware.shared_memory_kib <= 0) {
     throw DataError("hardware '" + hardware.stem +
                     "' has no sharedMemorySize, which the MoE kernel needs");
   }
-  if (moe.tokens < 0 || moe.experts < 1 || moe.top_k < 1 || moe.hidden < 1 ||
-      moe.intermediate < 1) {
-    throw DataError("a MoE pass needs M >= 0 and E, topk, H, N >= 1");
-  }
+  const MoeMatrix matrix = moe_matrix(moe);
   const Block block = block_sizes(moe, hardware.shared_memory_kib);
-  const bool w13 = moe.pass == MoeConfig::Pass::w13;
   MoeGrid grid;
+  grid.out = matrix.out;
+  grid.depth = matrix.depth;
   grid.block_m = block.m;
   grid.block_n = block.n;
-  grid.out = w13 ? checked_mul(2, moe.intermediate) : moe.hidden;
-  grid.depth = w13 ? moe.hidden : moe.intermediate;
   grid.padded_rows = padded_rows(moe, block.m);
   grid.ctas = checked_mul(grid.padded_rows / block.m, ceil_div(grid.out, block.n));
   return grid;

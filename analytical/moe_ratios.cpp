@@ -4,6 +4,7 @@
 #include "moe_grid.h"
 #include "pw/operators.h"
 #include "pw/ratios.h"
+#include "pw/work.h"
 #include "ratio_math.h"
 
 namespace pw {
@@ -38,8 +39,7 @@ const RatioNames& ratio_names(const MoeConfig*) {
   return names;
 }
 
-// Bound: the operations of the routed rows alone, or the weights of the experts that get any row
-// plus activations, whichever takes longer.
+// The bound is that of work(): padding and experts without rows cost more than it.
 RatioFeatures ratios(const MoeConfig& moe, const HardwareSpec& hardware) {
   const MoeGrid grid = moe_grid(moe, hardware);
   const PipelineFeatures pipes = analyze(moe, hardware, {});
@@ -47,16 +47,11 @@ RatioFeatures ratios(const MoeConfig& moe, const HardwareSpec& hardware) {
   const auto sms = static_cast<double>(hardware.num_sms);
   const auto tokens = static_cast<double>(moe.tokens);
   const auto experts = static_cast<double>(moe.experts);
-  const auto out = static_cast<double>(grid.out);
-  const auto depth = static_cast<double>(grid.depth);
   const double rows = tokens * static_cast<double>(moe.top_k);
 
-  constexpr double kElementBytes = 2;  // bf16
-  const double weight_bytes = kElementBytes * std::min(experts, rows) * out * depth;
-  const double bytes = weight_bytes + kElementBytes * (rows * depth + rows * out);
-  const double tensor_us =
-      2 * rows * out * depth / (hardware.tensor_bf16_ops_per_cycle_sm * sms * freq);
-  const double dram_us = bytes / (hardware.memory_bandwidth * 1e3);
+  const Work needed = work(moe);
+  const double tensor_us = needed.operations / tensor_ops_per_us(hardware, needed.element);
+  const double dram_us = needed.bytes / dram_bytes_per_us(hardware);
   const double bound_us = std::max(tensor_us, dram_us);
   const LnToBound ln_to_bound(bound_us);
   const auto ctas = static_cast<double>(grid.ctas);
@@ -86,7 +81,7 @@ RatioFeatures ratios(const MoeConfig& moe, const HardwareSpec& hardware) {
            ln_to_bound(memory.sm_max_global_cycles / freq),
            ln_to_bound(memory.sm_max_shared_cycles / freq),
            ln_to_bound(memory.sm_max_local_cycles / freq),
-           ln_to_l2(weight_bytes, hardware, -6, 4),
+           ln_to_l2(moe_weight_bytes(moe), hardware, -6, 4),
            std::log(hardware.tensor_bf16_ops_per_cycle_sm * sms * freq / hardware.memory_bandwidth),
            std::log(freq)}};
 }

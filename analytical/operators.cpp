@@ -140,6 +140,10 @@ void set_operand_copies(OperatorConfig& config, double copies) {
       config);
 }
 
+Work operator_work(const OperatorConfig& config) {
+  return with_clear_overflow(config, [](const auto& c) { return work(c); });
+}
+
 const std::vector<OperatorFamily>& operator_families() {
   static const std::vector<OperatorFamily> families =
       families_of(static_cast<const OperatorConfig*>(nullptr));

@@ -3,6 +3,7 @@
 
 #include "pw/operators.h"
 #include "pw/ratios.h"
+#include "pw/work.h"
 #include "ratio_math.h"
 
 namespace pw {
@@ -12,7 +13,7 @@ namespace {
 RatioFeatures row_kernel_ratios(double bytes, std::int64_t seq, std::int64_t dim,
                                 const PipelineFeatures& pipes, const HardwareSpec& hardware) {
   const double freq = hardware.sm_freq_mhz;
-  const double bound_us = bytes / (hardware.memory_bandwidth * 1e3);
+  const double bound_us = bytes / dram_bytes_per_us(hardware);
   const LnToBound ln_to_bound(bound_us);
   const auto rows = static_cast<double>(seq);
   const auto sms = static_cast<double>(hardware.num_sms);
@@ -36,15 +37,11 @@ const RatioNames& ratio_names(const RmsNormConfig*) { return row_kernel_names();
 const RatioNames& ratio_names(const SiluMulConfig*) { return row_kernel_names(); }
 
 RatioFeatures ratios(const RmsNormConfig& c, const HardwareSpec& hardware) {
-  constexpr double kPasses = 4;  // input and residual, read and written
-  const double bytes = kPasses * 2 * static_cast<double>(c.seq) * static_cast<double>(c.dim);
-  return row_kernel_ratios(bytes, c.seq, c.dim, analyze(c, hardware, {}), hardware);
+  return row_kernel_ratios(work(c).bytes, c.seq, c.dim, analyze(c, hardware, {}), hardware);
 }
 
 RatioFeatures ratios(const SiluMulConfig& c, const HardwareSpec& hardware) {
-  constexpr double kPasses = 1.5;  // the input row read, half a row written
-  const double bytes = kPasses * 2 * static_cast<double>(c.seq) * static_cast<double>(c.dim);
-  return row_kernel_ratios(bytes, c.seq, c.dim, analyze(c, hardware, {}), hardware);
+  return row_kernel_ratios(work(c).bytes, c.seq, c.dim, analyze(c, hardware, {}), hardware);
 }
 
 }  // namespace pw

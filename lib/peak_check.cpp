@@ -5,48 +5,14 @@
 namespace pw {
 namespace {
 
-constexpr double kBf16Bytes = 2;
-
-double matrix_ops(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
-
-// Elements of both operands and of the result.
-double matrix_elements(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return (matrix_ops(m, k, 1) + matrix_ops(k, n, 1) + matrix_ops(m, n, 1)) / 2;
-}
-
-double row_elements(std::int64_t seq, std::int64_t dim) {
-  return static_cast<double>(seq) * static_cast<double>(dim);
-}
-
-double attention_keys(const AttentionConfig& attention) {
-  double keys = 0;
-  for (const std::int64_t length : attention.kv_lengths) keys += static_cast<double>(length);
-  return keys;
-}
-
-// Queries times the keys that they see, over all requests.
-double attention_pairs(const AttentionConfig& attention) {
-  double pairs = 0;
-  for (std::size_t i = 0; i < attention.q_lengths.size(); ++i) {
-    const auto q = static_cast<double>(attention.q_lengths[i]);
-    const auto kv = static_cast<double>(attention.kv_lengths[i]);
-    pairs += attention.causal ? q * (kv - q) + q * (q + 1) / 2 : q * kv;
-  }
-  return pairs;
-}
-
 struct PeakFraction {
   const PipelineFeatures& features;
   double cycles;  // of one SM
   const HardwareSpec& hardware;
 
-  double of_tensor_pipe(double ops, double rate) const {
-    return ops / (cycles * rate * static_cast<double>(hardware.num_sms));
-  }
-  double of_bf16(double ops) const {
-    return of_tensor_pipe(ops, hardware.tensor_bf16_ops_per_cycle_sm);
+  double of_tensor_pipe(const Work& work) const {
+    return work.operations / (cycles * tensor_ops_per_cycle_sm(hardware, work.element) *
+                              static_cast<double>(hardware.num_sms));
   }
   double of_both_pipes() const { return ideal_cycles<double>(features) / (2 * cycles); }
   // Of bytes that no cache above L2 holds at the start.
@@ -55,31 +21,26 @@ struct PeakFraction {
     const double duration_us = cycles / hardware.sm_freq_mhz;
     return bytes / (hardware.l2_bandwidth * kBytesPerUs * duration_us);
   }
+  double of_matrix(const Work& work) const {
+    return std::max(of_tensor_pipe(work), of_l2(work.bytes));
+  }
 
-  double operator()(const GemmConfig& c) const {
-    return std::max(of_bf16(matrix_ops(c.m, c.n, c.k)),
-                    of_l2(kBf16Bytes * matrix_elements(c.m, c.n, c.k)));
-  }
-  double operator()(const Fp8GemmConfig& c) const {
-    return std::max(of_tensor_pipe(matrix_ops(c.m, c.n, c.k), hardware.tensor_fp8_ops_per_cycle_sm),
-                    of_l2(matrix_elements(c.m, c.n, c.k)));
-  }
+  double operator()(const GemmConfig& c) const { return of_matrix(work(c)); }
+  double operator()(const Fp8GemmConfig& c) const { return of_matrix(work(c)); }
   double operator()(const AttentionConfig& c) const {
-    return std::max(
-        of_bf16(2 * matrix_ops(c.query_heads, c.head_dim, 1) * attention_pairs(c)),
-        of_l2(2 * kBf16Bytes * attention_keys(c) * static_cast<double>(c.kv_heads * c.head_dim)));
+    AttentionSums context = sum_requests(c);
+    const double tensor = of_tensor_pipe(work(c, context));
+    context.queries = 0;  // bytes of the keys and values alone
+    return std::max(tensor, of_l2(work(c, context).bytes));
   }
   double operator()(const RmsNormConfig& c) const {
-    return std::max(of_both_pipes(), of_l2(2 * kBf16Bytes * row_elements(c.seq, c.dim)));
+    // One row in, one out: half of the bytes of a kernel that adds a residual too.
+    return std::max(of_both_pipes(), of_l2(work(c).bytes / 2));
   }
   double operator()(const SiluMulConfig& c) const {
-    return std::max(of_both_pipes(), of_l2(1.5 * kBf16Bytes * row_elements(c.seq, c.dim)));
+    return std::max(of_both_pipes(), of_l2(work(c).bytes));
   }
-  double operator()(const MoeConfig& c) const {
-    const std::int64_t projections = c.pass == MoeConfig::Pass::w13 ? 2 : 1;
-    return of_bf16(static_cast<double>(projections * c.top_k) *
-                   matrix_ops(c.tokens, c.hidden, c.intermediate));
-  }
+  double operator()(const MoeConfig& c) const { return of_tensor_pipe(work(c)); }
 };
 
 }  // namespace

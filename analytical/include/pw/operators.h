@@ -15,6 +15,7 @@
 #include "pw/ratios.h"
 #include "pw/rmsnorm.h"
 #include "pw/silu_mul.h"
+#include "pw/work.h"
 
 namespace pw {
 
@@ -58,6 +59,9 @@ RatioFeatures operator_ratios(const OperatorConfig& config, double copies,
 // not know any.
 std::optional<double> operand_copies(const OperatorConfig& config);
 void set_operand_copies(OperatorConfig& config, double copies);  // nothing for those
+
+// What any operator needs, with the same errors.
+Work operator_work(const OperatorConfig& config);
 
 // What the programs know of a family, in the order of OperatorConfig.
 struct OperatorFamily {
