@@ -18,9 +18,7 @@ namespace fs = std::filesystem;
 constexpr float kSmallestPrediction = 1e-9f;
 constexpr char kPrefix[] = "topk_underperforming_";
 constexpr char kSummary[] = "summary.csv";
-constexpr std::string_view kProblemColumns[] = {
-    "weight_type", "M",         "E",          "topk", "H",   "N",  "K",           "attention_type",
-    "bs",          "q_lengths", "kv_lengths", "nh",   "nkv", "hd", "avg_duration"};
+constexpr std::string_view kDuration = "avg_duration";
 
 struct Kernel {
   std::size_t row;  // in the data set
@@ -47,23 +45,22 @@ std::vector<Kernel> underperforming(const Dataset& data, const std::vector<float
   return kernels;
 }
 
-// The problem columns that a file has.
-std::vector<std::string> problem_columns(const std::vector<CsvTable>& tables) {
-  std::vector<std::string> columns;
-  for (const std::string_view name : kProblemColumns) {
-    const bool present = std::any_of(tables.begin(), tables.end(), [&](const CsvTable& table) {
-      return table.find_column(name) != CsvTable::npos;
-    });
-    if (present) {
-      columns.emplace_back(name);
-    }
+// The columns of a kernel's row that are shown: its problem and, unless no file calls it so, its
+// duration.
+std::vector<std::string> shown_columns(const OperatorFamily& family,
+                                       const std::vector<CsvTable>& tables) {
+  std::vector<std::string> columns(family.problem_columns.begin(), family.problem_columns.end());
+  if (std::any_of(tables.begin(), tables.end(), [](const CsvTable& table) {
+        return table.find_column(kDuration) != CsvTable::npos;
+      })) {
+    columns.emplace_back(kDuration);
   }
   return columns;
 }
 
 std::string kernels_csv(const std::vector<Kernel>& kernels, std::size_t count, const Dataset& data,
                         const std::vector<CsvTable>& tables) {
-  const std::vector<std::string> columns = problem_columns(tables);
+  const std::vector<std::string> columns = shown_columns(*data.family, tables);
   std::string csv;
   for (const std::string& name : columns) {
     csv += name + ",";

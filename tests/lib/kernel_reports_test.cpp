@@ -80,6 +80,29 @@ TEST_F(KernelReportsTest, RemovesWhatAnEarlierReportLeft) {
   EXPECT_TRUE(exists("notes.csv"));
 }
 
+// Definitions: pw/rmsnorm.h, pw/moe.h; the order is that of the published reports.
+TEST_F(KernelReportsTest, ShowTheProblemOfEveryFamily) {
+  const HardwareCatalog catalog = HardwareCatalog::read(find_data_folder("hardware", std::nullopt));
+  const auto report = [&](const char* family, const std::string& csv) {
+    const fs::path path = folder_.file("rows.csv", csv);
+    Dataset data = read_dataset({path}, operator_family(family), catalog, {});
+    data.efficiency = {0.25};
+    write_kernel_reports(folder_.path() / "out", data, {path}, {0.5f}, {});
+    return text(kH100);
+  };
+  EXPECT_EQ(report("rmsnorm", "hardware,dim,avg_duration,seq\nH100,4096,9,128\n"),
+            "seq,dim,avg_duration,overall_perf,pred_perf,perf_diff,rel_gap\n"
+            "128,4096,9,0.25,0.5,-0.25,-0.5\n");
+  EXPECT_EQ(report("siluandmul", "hardware,dim,duration_us,seq\nH100,4096,9,128\n"),
+            "seq,dim,overall_perf,pred_perf,perf_diff,rel_gap\n"
+            "128,4096,0.25,0.5,-0.25,-0.5\n");
+  EXPECT_EQ(report("moe",
+                   "N,H,topk,E,M,weight_type,avg_duration,hardware\n"
+                   "14336,4096,2,8,64,w2,900,H100\n"),
+            "weight_type,M,E,topk,H,N,avg_duration,overall_perf,pred_perf,perf_diff,rel_gap\n"
+            "w2,64,8,2,4096,14336,900,0.25,0.5,-0.25,-0.5\n");
+}
+
 TEST_F(KernelReportsTest, PredictionsOfZeroAreClipped) {
   data_.efficiency[1] = 1e-10;
   write({0, 0, 0, 0, 0});
