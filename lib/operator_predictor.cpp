@@ -74,29 +74,53 @@ namespace {
 // Features that are logarithms of a quantity are shown as the quantity itself.
 struct ShownFeature {
   std::string name;
-  double (*quantity)(double);
+  double (*quantity)(double) = nullptr;  // of a logarithm; null for a quantity itself
+  double (*logarithm)(double) = nullptr;
 };
 ShownFeature shown_feature(const std::string& feature) {
   if (feature.rfind("log2_", 0) == 0) {
-    return {feature.substr(5), [](double x) { return std::exp2(x); }};
+    return {feature.substr(5), [](double x) { return std::exp2(x); },
+            [](double x) { return std::log2(x); }};
   }
   if (feature.rfind("ln_", 0) == 0) {
-    return {feature.substr(3), [](double x) { return std::exp(x); }};
+    return {feature.substr(3), [](double x) { return std::exp(x); },
+            [](double x) { return std::log(x); }};
   }
-  return {feature, [](double x) { return x; }};
+  return {feature};
+}
+
+// Whether the value stands for a quantity so large that its logarithm in float32, as the network
+// sees it, is also that of others.
+bool is_rounded(const RangeViolation& violation) {
+  constexpr double kToldApart = 1e5;
+  const ShownFeature shown = shown_feature(violation.feature);
+  return shown.quantity != nullptr && shown.quantity(violation.value) > kToldApart;
+}
+
+// A feature's value; where it may be the logarithm of an integer, as far as float32 tells it, that
+// integer with all its digits.
+std::string shown_value(const ShownFeature& feature, double value) {
+  constexpr int kDigits = 7;
+  constexpr double kLargest = 1e15;
+  const double quantity = feature.quantity == nullptr ? value : feature.quantity(value);
+  const double integer = std::round(quantity);
+  if (feature.quantity != nullptr && integer >= 1 && integer < kLargest &&
+      static_cast<float>(feature.logarithm(integer)) == static_cast<float>(value)) {
+    return std::to_string(static_cast<std::int64_t>(integer));
+  }
+  std::ostringstream text;
+  text << std::setprecision(kDigits) << quantity;
+  return text.str();
 }
 
 }  // namespace
 
 std::string describe(const RangeViolation& violation) {
-  constexpr int kDigits = 7;
   const ShownFeature shown = shown_feature(violation.feature);
-  std::ostringstream text;
-  text << std::setprecision(kDigits) << shown.name << ' ' << shown.quantity(violation.value)
-       << ", training range " << (violation.value < violation.bound ? "from " : "up to ")
-       << shown.quantity(violation.bound) << ", " << std::lround(100 * violation.distance)
-       << " % of its width beyond";
-  return text.str();
+  return shown.name + ' ' + shown_value(shown, violation.value) + ", training range " +
+         (violation.value < violation.bound ? "from " : "up to ") +
+         shown_value(shown, violation.bound) + ", " +
+         std::to_string(std::lround(100 * violation.distance)) + " % of its width beyond";
 }
 
 std::string describe_quantile(double quantile) {
@@ -155,6 +179,11 @@ std::optional<OperatorConfig> OperatorPredictor::with_tile(const OperatorConfig&
 
 std::string OperatorPredictor::model_name(const OperatorConfig& config) const {
   return answer_for(config).name;
+}
+
+ModelInput OperatorPredictor::input(const OperatorConfig& config, const ModelRecord& record) const {
+  const std::optional<OperatorConfig> tiled = with_tile(config);
+  return model_input(tiled ? *tiled : config, hardware_, record.kind, record.analysis);
 }
 
 PipelineFeatures OperatorPredictor::features(const OperatorConfig& config) const {
@@ -271,6 +300,12 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
     result.fraction_of_reference = reference_us[row] / result.duration_us;
     result.errors = errors_of_gpu[row % gpus.count];
     result.violation = worst_violation(record, inputs.data() + row * columns.size());
+    if (result.violation && is_rounded(*result.violation)) {
+      const std::vector<std::string>& names = record.features;
+      const auto place = std::find(names.begin(), names.end(), result.violation->feature);
+      const std::size_t column = columns[static_cast<std::size_t>(place - names.begin())];
+      result.violation->value = gpus.first[row % gpus.count].input(config, record).features[column];
+    }
   }
 }
 

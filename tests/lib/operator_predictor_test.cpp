@@ -130,6 +130,27 @@ TEST(OperatorPredictor, FlagsTheFeatureFurthestOutOfRange) {
   EXPECT_THAT(describe(*predictions[1].violation), HasSubstr("training range up to"));
 }
 
+// A vocabulary of 128256 was shown as 128255.9, the bound of a model likewise.
+TEST(OperatorPredictor, NotesShowTheIntegersThatWereAsked) {
+  const auto model = constant_model("gemm", 0.5f);
+  model->record().kind = ModelKind::log_ratio;
+  model->record().features = {"log2_N"};
+  const auto note = [&](std::int64_t n, double most) {
+    const double bound = static_cast<float>(std::log2(most));  // as in a record
+    model->record().feature_ranges = {{std::log2(64), bound, 10, 1}};
+    const OperatorPredictor predictor(test_ampere(), {{"gemm", loaded(model)}});
+    return describe(*predictor.predict({GemmConfig{512, n, 4096}}).front().violation);
+  };
+  EXPECT_THAT(note(128256, 57664), testing::StartsWith("N 128256, training range up to 57664, "));
+  for (const std::int64_t n : {33001, 75968, 152064, 1000003, 16777259}) {
+    EXPECT_THAT(note(n, 32767),
+                testing::StartsWith("N " + std::to_string(n) + ", training range up to 32767, "));
+  }
+  EXPECT_THAT(describe({"ln_mean_kv", std::log(3500.5), std::log(1024), 0.5}),
+              testing::StartsWith("mean_kv 3500.5, training range up to 1024, "));
+  EXPECT_THAT(describe({"l_l2", -0.4629313, -0.75, 0.5}), testing::StartsWith("l_l2 -0.4629313, "));
+}
+
 TEST(OperatorPredictor, DoesNotFlagWhatIsHardlyOutOfRange) {
   const auto model = constant_model("gemm", 0.5f);
   for (const double value : model_input(kGemm, test_ampere(), ModelKind::efficiency, {}).features) {

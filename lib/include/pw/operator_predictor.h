@@ -32,10 +32,11 @@ std::vector<std::string> model_names(const OperatorConfig& config);
 inline constexpr double kRangeMargin = 0.01;
 struct RangeViolation {
   std::string feature;
-  double value = 0;
+  double value = 0;     // a large logarithm in double, other values as the network sees them
   double bound = 0;     // the training minimum or maximum that it passes
   double distance = 0;  // beyond the bound, as a fraction of the training range's width
 };
+// "N 128256, training range up to 65536, 17 % of its width beyond": logarithms as what they are of.
 std::string describe(const RangeViolation& violation);
 
 // "at quantile 0.8 of performance": what a model of this output_quantile gives.
@@ -111,6 +112,7 @@ class OperatorPredictor {
   const Answer& answer_for(const OperatorConfig& config) const;
   double baseline_us(const OperatorConfig& config) const;
   double analytic_us(const OperatorConfig& config) const;  // throws without an analytic form
+  ModelInput input(const OperatorConfig& config, const ModelRecord& record) const;
   // With the table's tile; empty where the config stays as it is.
   std::optional<OperatorConfig> with_tile(const OperatorConfig& config) const;
 
