@@ -19,7 +19,9 @@
 
 namespace pw {
 
-// THE list of operator families. A new family is one header, one source and one name here.
+// THE list of operator families. A new one is a name here, a header, and an overload for each thing
+// that is told by family: features, ratio features, work, and what the compiler asks for in lib
+// (`grep -r MoeConfig` shows them all).
 using OperatorConfig = std::variant<GemmConfig, Fp8GemmConfig, AttentionConfig, RmsNormConfig,
                                     SiluMulConfig, MoeConfig>;
 
