@@ -31,6 +31,9 @@ int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
     return code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsageError;
+  } catch (const UsageError& error) {
+    std::cerr << app.get_name() << ": " << one_line(error.what()) << '\n';
+    return kUsageError;
   } catch (const DataError& error) {
     std::cerr << app.get_name() << ": " << one_line(error.what()) << '\n';
     return kBadData;

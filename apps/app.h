@@ -10,8 +10,8 @@ namespace pw {
 enum ExitCode {
   kDone = 0,
   kInternalError = 1,
-  kUsageError = 2,
-  kBadData = 3,
+  kUsageError = 2,         // the command line: missing options, values that no file can make good
+  kBadData = 3,            // a file, or what is asked of it
   kThresholdExceeded = 4,  // a limit that the user set
   kStopped = 5,            // by Ctrl-C or SIGTERM; the message says what was saved
 };

@@ -39,8 +39,8 @@ void warn(const std::string& text) { std::cerr << "warning: " << one_line(text) 
 int write_published_tables(const Arguments& arguments, const MethodPaths& methods) {
   for (const auto& [name, path] : methods) {
     if (!fs::is_directory(path)) {
-      throw DataError("--pred " + path.string() +
-                      " is a file, expected a folder under --published-rules");
+      throw UsageError("--pred " + path.string() +
+                       " is a file, expected a folder under --published-rules");
     }
   }
   const auto files = published_tables(methods, arguments.measurements, warn);
@@ -132,7 +132,7 @@ int compare_cases(const Arguments& arguments) {
   if (arguments.method && std::none_of(paths.begin(), paths.end(), [&](const auto& each) {
         return each.first == *arguments.method;
       })) {
-    throw DataError("--method " + *arguments.method + " is none of the compared methods");
+    throw UsageError("--method " + *arguments.method + " is none of the compared methods");
   }
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", arguments.hardware_folder));
@@ -144,7 +144,7 @@ int compare_cases(const Arguments& arguments) {
     pair = pair && !fs::is_directory(path);
   }
   if (arguments.run_name && !pair) {
-    throw DataError("--run goes with a prediction file and a measurement file, not with folders");
+    throw UsageError("--run goes with a prediction file and a measurement file, not with folders");
   }
   const RunRule rule = *find_run_rule(arguments.runs);
   return report(arguments, pair ? compare_pair(methods, measured, arguments.run_name, rule)

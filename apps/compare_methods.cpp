@@ -43,13 +43,13 @@ MethodPaths find_methods(const std::vector<std::string>& arguments) {
   MethodPaths methods;
   const auto add = [&](const std::string& name, const fs::path& path) {
     if (name.find('/') != std::string::npos) {
-      throw DataError("--pred calls a method '" + name +
-                      "', expected a name without '/': it becomes part of a file name");
+      throw UsageError("--pred calls a method '" + name +
+                       "', expected a name without '/': it becomes part of a file name");
     }
     for (const auto& [known, other] : methods) {
       if (known == name) {
-        throw DataError("--pred " + path.string() + " and " + other.string() +
-                        " are both called '" + name + "': name them with --pred NAME=PATH");
+        throw UsageError("--pred " + path.string() + " and " + other.string() +
+                         " are both called '" + name + "': name them with --pred NAME=PATH");
       }
     }
     methods.emplace_back(name, path);

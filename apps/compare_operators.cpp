@@ -22,8 +22,8 @@ void require_own_output(const Arguments& arguments) {
   const auto refuse_if_same = [&](const char* option, const fs::path& input) {
     std::error_code absent;  // a new output is no input; an absent input is reported when read
     if (fs::equivalent(input, *arguments.output, absent)) {
-      throw DataError("--output " + arguments.output->string() + " is the file of " + option +
-                      ", which it would overwrite: expected another path");
+      throw UsageError("--output " + arguments.output->string() + " is the file of " + option +
+                       ", which it would overwrite: expected another path");
     }
   };
   refuse_if_same("--pred", arguments.predicted);

@@ -34,8 +34,8 @@ std::optional<EngineProfile> engine_profile(const EngineArguments& arguments,
   for (const std::string& name : arguments.left_out) {
     const auto& known = engine_operator_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw DataError("--without " + name + ", expected one of " +
-                      comma_list(std::vector<std::string>(known.begin(), known.end())));
+      throw UsageError("--without " + name + ", expected one of " +
+                       comma_list(std::vector<std::string>(known.begin(), known.end())));
     }
     engine.left_out.insert(name);
   }

@@ -1,5 +1,7 @@
 #include "foreign_options.h"
 
+#include "option_values.h"
+
 namespace pw {
 
 CLI::Option* add_input_transform_option(CLI::App& app, std::optional<InputTransform>& transform) {
@@ -17,6 +19,7 @@ void add_foreign_options(CLI::App& app, ForeignModule& foreign) {
   app.add_option("--operator", foreign.model_name,
                  "Operator of a module that pw-train has not written: gemm, gemm_fp8, attn, "
                  "attn_ragged, attn_paged, rmsnorm, siluandmul or moe")
+      ->check(check_model_name, "")
       ->option_text("NAME");
   add_input_transform_option(app, foreign.input_transform);
 }

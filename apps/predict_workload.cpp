@@ -112,12 +112,12 @@ int predict(const Arguments& arguments) {
   const HardwareCatalog catalog = hardware_catalog(arguments.predictor);
   const std::vector<const HardwareSpec*> gpus = requested_gpus(catalog, arguments.predictor);
   if (arguments.json && gpus.size() > 1) {
-    throw DataError("--json prints one document, but --hardware names " +
-                    std::to_string(gpus.size()) + " GPUs: give --output FOLDER instead");
+    throw UsageError("--json prints one document, but --hardware names " +
+                     std::to_string(gpus.size()) + " GPUs: give --output FOLDER instead");
   }
   if (arguments.output && gpus.size() > 1 && fs::is_regular_file(*arguments.output)) {
-    throw DataError("--output " + arguments.output->string() +
-                    " is a file, expected a folder for the results of several GPUs");
+    throw UsageError("--output " + arguments.output->string() +
+                     " is a file, expected a folder for the results of several GPUs");
   }
   const Workload workload = requested_workload(arguments);
   const std::vector<std::string> families = families_of(workload);

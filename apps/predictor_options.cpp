@@ -7,6 +7,7 @@
 #include "foreign_options.h"
 #include "io/files.h"
 #include "io/sha256.h"
+#include "option_values.h"
 #include "pw/data_paths.h"
 
 namespace pw {
@@ -22,14 +23,14 @@ std::map<std::string, fs::path> given_checkpoints(const PredictorArguments& argu
   for (const std::string& text : arguments.checkpoints) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) {
-      throw DataError("--checkpoint " + text + ", expected OPERATOR=FILE such as gemm=my.pt");
+      throw UsageError("--checkpoint " + text + ", expected OPERATOR=FILE such as gemm=my.pt");
     }
     const std::string name = text.substr(0, equals);
-    if (name != "attn_ragged" && name != "attn_paged") {
-      operator_family(name);  // throws for an unknown one
+    if (const std::string problem = check_model_name(name); !problem.empty()) {
+      throw UsageError("--checkpoint " + text + ": " + problem);
     }
     if (!files.emplace(name, text.substr(equals + 1)).second) {
-      throw DataError("--checkpoint names '" + name + "' twice, expected one file each");
+      throw UsageError("--checkpoint names '" + name + "' twice, expected one file each");
     }
   }
   return files;
@@ -113,7 +114,7 @@ std::vector<const HardwareSpec*> requested_gpus(const HardwareCatalog& catalog,
     if (name == kAllGpus) {
       for (const HardwareSpec& gpu : catalog.all()) add(gpu);
     } else {
-      add(catalog.get(name));
+      add(asked_gpu(catalog, name));
     }
   }
   return gpus;

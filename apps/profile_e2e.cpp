@@ -24,9 +24,9 @@ struct Arguments {
 
 void require_one_device(const WorkloadOptions& options) {
   if (options.tp_size != 1 || options.pp_size != 1) {
-    throw DataError("--tp " + std::to_string(options.tp_size) + " --pp " +
-                    std::to_string(options.pp_size) +
-                    ": models are measured on one device, expected 1 and 1");
+    throw UsageError("--tp " + std::to_string(options.tp_size) + " --pp " +
+                     std::to_string(options.pp_size) +
+                     ": models are measured on one device, expected 1 and 1");
   }
 }
 

@@ -8,6 +8,7 @@
 #include "app.h"
 #include "io/files.h"
 #include "io/sha256.h"
+#include "option_values.h"
 #include "profile_device.h"
 #include "progress_line.h"
 #include "pw/data_paths.h"
@@ -110,6 +111,7 @@ void add_operator_profile(CLI::App& app, std::function<int()>& action) {
   app.add_option("--operator", arguments->operators,
                  "Operators of the plan; unless given all\nthat the device has kernels for")
       ->delimiter(',')
+      ->check(check_operator_name, "")
       ->option_text("gemm,attn,...")
       ->group(kWhat);
   CLI::Option* preset =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app.h"
+#include "option_values.h"
 #include "pw/calibration.h"
 #include "pw/data_paths.h"
 #include "pw/gemm.h"
@@ -81,22 +82,22 @@ void calibrate_by_relative(const GpuMeasurements& measured, const GpuMeasurement
 int run(const Options& options) {
   const OperatorFamily& family = operator_family(options.family);
   if (options.family != "gemm" && options.reference.empty()) {
-    throw DataError("--operator " + options.family +
-                    " needs --reference: rates come from GEMMs, or from what another GPU with "
-                    "known rates does on the same rows");
+    throw UsageError("--operator " + options.family +
+                     " needs --reference: rates come from GEMMs, or from what another GPU with "
+                     "known rates does on the same rows");
   }
   const HardwareCatalog catalog =
       HardwareCatalog::read(find_data_folder("hardware", options.hardware_folder));
-  const HardwareSpec& gpu = catalog.get(options.hardware);
+  const HardwareSpec& gpu = asked_gpu(catalog, options.hardware);
   const MeasuredFile file(options.data, family, options.source);
   const GpuMeasurements measured = file.rows_of(gpu, catalog);
   if (options.reference.empty()) {
     calibrate_by_gemms(measured);
     return kDone;
   }
-  const HardwareSpec& reference = catalog.get(options.reference);
+  const HardwareSpec& reference = asked_gpu(catalog, options.reference);
   if (&reference == &gpu) {
-    throw DataError("--reference is the GPU to calibrate: name another one, with known rates");
+    throw UsageError("--reference is the GPU to calibrate: name another one, with known rates");
   }
   calibrate_by_relative(measured, file.rows_of(reference, catalog));
   return kDone;
@@ -118,6 +119,7 @@ void add_calibrate_command(CLI::App& parent, std::function<int()>& action) {
       ->option_text("FILE (required)")
       ->required();
   command->add_option("--operator", options->family, "Operator of the rows (default: gemm)")
+      ->check(check_operator_name, "")
       ->option_text("NAME");
   command
       ->add_option("--reference", options->reference,

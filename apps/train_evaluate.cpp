@@ -127,12 +127,12 @@ int run(const EvaluateArguments& arguments) {
   const TrainingDataArguments& data = arguments.training.data;
   if (arguments.checkpoint) {
     if (data.test.empty() || !data.train.empty()) {
-      throw DataError("--checkpoint is evaluated on the rows of --test: give that alone");
+      throw UsageError("--checkpoint is evaluated on the rows of --test: give that alone");
     }
     return evaluate_checkpoint(arguments);
   }
   if (data.train.empty() || data.operator_name.empty() || !data.test.empty()) {
-    throw DataError(
+    throw UsageError(
         "a training is evaluated on rows of its own: give --operator and --train, or --checkpoint "
         "and --test");
   }

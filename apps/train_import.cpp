@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app.h"
+#include "option_values.h"
 #include "pw/checkpoint.h"
 
 namespace pw {
@@ -33,6 +34,7 @@ void add_import_command(CLI::App& parent, std::function<int()>& action) {
       ->type_name("FILE")
       ->required();
   command->add_option("--operator", options->operator_name, "Operator that the model is of")
+      ->check(check_operator_name, "")
       ->type_name("NAME")
       ->required();
   command->add_option("--output", options->output, "Checkpoint to write")

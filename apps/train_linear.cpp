@@ -9,6 +9,7 @@
 
 #include "app.h"
 #include "io/files.h"
+#include "option_values.h"
 #include "pw/data_paths.h"
 #include "pw/linear_model.h"
 #include "training_progress.h"
@@ -57,6 +58,7 @@ void add_linear_command(CLI::App& parent, std::function<int()>& action) {
       "linear", "Fit the linear baseline: overhead, share of compute time, share of DRAM time");
   const auto options = std::make_shared<Options>();
   command->add_option("--operator", options->operator_name, "gemm, attn, rmsnorm, ...")
+      ->check(check_operator_name, "")
       ->option_text("NAME (required)")
       ->required();
   command->add_option("--train", options->train, "Profiled rows, avg_duration in microseconds")

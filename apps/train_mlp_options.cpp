@@ -4,6 +4,7 @@
 
 #include "config_file.h"
 #include "io/files.h"
+#include "option_values.h"
 
 namespace pw {
 namespace {
@@ -207,16 +208,20 @@ void check_arguments(const MlpArguments& arguments) {
   // Before hours of training, not after.
   std::error_code ignored;
   if (std::filesystem::is_directory(arguments.output, ignored)) {
-    throw DataError("--output " + arguments.output.string() +
-                    " is a folder, expected the file to write");
+    throw UsageError("--output " + arguments.output.string() +
+                     " is a folder, expected the file to write");
+  }
+  if (arguments.control.save_state) {
+    require_different_files(
+        {{arguments.output, "--output"}, {*arguments.control.save_state, "--save-state"}});
   }
   if (!arguments.output.empty()) require_writable(arguments.output);  // empty: an evaluation
   if (arguments.control.save_state) require_writable(*arguments.control.save_state);
   const std::string& foreign =
       arguments.recommended() ? arguments.of_published_preset : arguments.of_recommended_preset;
   if (!foreign.empty()) {
-    throw DataError(foreign + " does not belong to --preset " + arguments.preset +
-                    ": leave it out or choose the other preset");
+    throw UsageError(foreign + " does not belong to --preset " + arguments.preset +
+                     ": leave it out or choose the other preset");
   }
 }
 
@@ -239,7 +244,7 @@ void settle_mlp_options(MlpArguments& arguments) {
     arguments.mlp.published_split = true;
   }
   if (arguments.mlp.published_split && !arguments.data.group_by.empty()) {
-    throw DataError(
+    throw UsageError(
         "--group-by has no effect on the published split by row: leave out one of them");
   }
 }

@@ -60,7 +60,7 @@ void settle(QuantileArguments& arguments) {
     return;
   }
   if (arguments.quantiles.quantiles.size() > 1 || !arguments.training.data.hold_out_by.empty()) {
-    throw DataError(
+    throw UsageError(
         "--preset published fits one quantile to all rows: give one --quantile and no "
         "--hold-out-groups, or choose --preset recommended");
   }

@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "option_values.h"
 #include "pw/data_paths.h"
 #include "training_progress.h"
 
@@ -32,6 +33,7 @@ DatasetOptions dataset_options(const TrainingDataArguments& arguments, ModelKind
 void add_file_options(CLI::App& command, TrainingDataArguments& arguments) {
   command.add_option("--operator", arguments.operator_name, "gemm, attn, rmsnorm, ...")
       ->type_name("NAME")
+      ->check(check_operator_name, "")
       ->required()
       ->group(kData);
   command.add_option("--train", arguments.train, "Profiled rows")

@@ -19,9 +19,11 @@ void add_request_options(CLI::App& app, WorkloadArguments& arguments,
   CLI::Option* batch =
       app.add_option("--batch", arguments.batch,
                      "Requests that run together; of a trace: all, if it has at most 256")
+          ->check(CLI::PositiveNumber)
           ->option_text("N")
           ->group(kRequests);
   app.add_option("--offset", arguments.offset, "First request of the trace, counted from 0")
+      ->check(CLI::NonNegativeNumber)
       ->option_text("K")
       ->needs(handles.trace)
       ->group(kRequests);
@@ -31,12 +33,14 @@ void add_request_options(CLI::App& app, WorkloadArguments& arguments,
       ->group(kRequests);
   handles.input_tokens =
       app.add_option("--input-len", arguments.input_tokens, "Tokens of each prompt")
+          ->check(CLI::PositiveNumber)
           ->option_text("TOKENS")
           ->needs(batch)
           ->excludes(handles.trace)
           ->group(kRequests);
   CLI::Option* output =
       app.add_option("--output-len", arguments.output_tokens, "Tokens that each request generates")
+          ->check(CLI::PositiveNumber)
           ->option_text("TOKENS")
           ->needs(handles.input_tokens)
           ->group(kRequests);
@@ -45,9 +49,13 @@ void add_request_options(CLI::App& app, WorkloadArguments& arguments,
 
 void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
   app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs (1)")
+      ->check(CLI::PositiveNumber)
       ->option_text("N")
       ->group(kEngine);
-  app.add_option("--pp", options.pp_size, "Pipeline stages (1)")->option_text("N")->group(kEngine);
+  app.add_option("--pp", options.pp_size, "Pipeline stages (1)")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N")
+      ->group(kEngine);
   add_kernel_options(app, options);
 }
 

@@ -130,11 +130,11 @@ std::vector<std::size_t> feature_subset(const std::vector<std::string>& known,
   for (const std::string& name : wanted) {
     const auto found = std::find(known.begin(), known.end(), name);
     if (found == known.end()) {
-      throw DataError("unknown feature '" + name + "', expected some of " + comma_list(known));
+      throw UsageError("unknown feature '" + name + "', expected some of " + comma_list(known));
     }
     const auto place = static_cast<std::size_t>(found - known.begin());
     if (is_wanted[place]) {
-      throw DataError("feature '" + name + "' is named twice: name it once");
+      throw UsageError("feature '" + name + "' is named twice: name it once");
     }
     is_wanted[place] = true;
   }

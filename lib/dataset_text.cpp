@@ -44,9 +44,9 @@ RowFilter parse_row_filter(std::string_view text) {
   const std::string_view rest = text.substr(std::min(text.size(), equals + 1));
   const std::optional<double> limit = is_limit ? finite_number(rest) : std::nullopt;
   if (filter.column.empty() || (is_limit && !limit)) {
-    throw DataError("row filter '" + std::string(text) +
-                    "', expected column=value, column!=value, column=value|value, "
-                    "column>=number or column<=number");
+    throw UsageError("row filter '" + std::string(text) +
+                     "', expected column=value, column!=value, column=value|value, "
+                     "column>=number or column<=number");
   }
   if (is_limit) {
     (before == '<' ? filter.most : filter.least) = limit;

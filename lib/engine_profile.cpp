@@ -30,8 +30,8 @@ EngineProfile read_engine_profile(const std::filesystem::path& path, const std::
     for (const auto& [engine, profile] : json.items()) {
       known.push_back(engine);
     }
-    throw DataError("no engine '" + name + "' in " + path.string() + ", expected one of " +
-                    comma_list(known));
+    throw UsageError("no engine '" + name + "' in " + path.string() + ", expected one of " +
+                     comma_list(known));
   }
   const JsonFields fields(engines.object(name), path.string() + ": " + name);
   EngineProfile engine;

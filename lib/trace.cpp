@@ -96,8 +96,8 @@ void set_arrivals(const TraceRows& rows, const std::vector<const TraceRows::Row*
 void require_range(const std::string& name, std::int64_t value, std::int64_t lowest,
                    std::int64_t highest) {
   if (value < lowest || value > highest) {
-    throw DataError(name + " is " + std::to_string(value) + ", expected " + std::to_string(lowest) +
-                    " to " + std::to_string(highest));
+    throw UsageError(name + " is " + std::to_string(value) + ", expected " +
+                     std::to_string(lowest) + " to " + std::to_string(highest));
   }
 }
 
@@ -141,10 +141,10 @@ Trace select_batch(const Trace& trace, std::optional<std::int64_t> batch, std::i
   require_range("offset into trace " + trace.stem, offset, 0, total - 1);
   const std::int64_t rest = total - offset;
   if (!batch && rest > static_cast<std::int64_t>(kMaxUnaskedBatch)) {
-    throw DataError("trace " + trace.stem + " has " + std::to_string(rest) +
-                    " requests, too many for one batch unless asked for (at most " +
-                    std::to_string(kMaxUnaskedBatch) +
-                    "); choose with --batch N and --offset K which N requests run together");
+    throw UsageError("trace " + trace.stem + " has " + std::to_string(rest) +
+                     " requests, too many for one batch unless asked for (at most " +
+                     std::to_string(kMaxUnaskedBatch) +
+                     "); choose with --batch N and --offset K which N requests run together");
   }
   require_range("batch size for trace " + trace.stem, batch.value_or(rest), 1, rest);
   if (offset == 0 && batch.value_or(rest) == total) {

@@ -32,7 +32,7 @@ std::vector<double> sorted_quantiles(const QuantileOptions& options) {
   std::for_each(sorted.begin(), sorted.end(), check_quantile);
   std::sort(sorted.begin(), sorted.end());
   if (sorted.empty() || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    throw DataError("training option quantile needs at least one value and each value once");
+    throw UsageError("training option quantile needs at least one value and each value once");
   }
   return sorted;
 }

@@ -17,7 +17,7 @@ namespace {
 void require(bool condition, const std::string& option, const std::string& found,
              const std::string& expected) {
   if (!condition) {
-    throw DataError("training option " + option + " is " + found + ", expected " + expected);
+    throw UsageError("training option " + option + " is " + found + ", expected " + expected);
   }
 }
 

@@ -126,7 +126,7 @@ TEST_F(PwTrainEvaluateTest, OptionsThatDoNotGoTogetherAreErrors) {
   };
   for (const auto& [arguments, message] : cases) {
     const ProgramResult result = run(arguments);
-    EXPECT_EQ(result.exit_code, 3) << message;
+    EXPECT_EQ(result.exit_code, 2) << message;
     EXPECT_THAT(result.errors, HasSubstr(message));
   }
   EXPECT_EQ(evaluate({"--leave-one-gpu-out", "--folds", "3"}).exit_code, 2);

@@ -123,19 +123,29 @@ TEST_F(PwTrainTest, TakesOptionsFromAFileAndStoresWhatHeld) {
 
 TEST_F(PwTrainTest, OptionsThatDoNotGoTogetherAreErrors) {
   folder_.file("c.json", R"({"epoch": 3})");
-  const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"--config", "c.json"}, "unknown option 'epoch', expected one of"},
-      {{"--duration-unit", "ms"}, "'duration_us' names its unit"},
-      {{"--features", "no_such"}, "unknown feature 'no_such'"},
-      {{"--published-split", "--group-by", "M"}, "--group-by has no effect"},
-      {{"--members", "2"}, "--members does not belong to --preset published"},
-      {{"--resume", "no.state"}, "no.state"},
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+    int exit_code;  // 2 for the command line, 3 for what a file says
+  };
+  const Case cases[] = {
+      {{"--config", "c.json"}, "unknown option 'epoch', expected one of", 3},
+      {{"--duration-unit", "ms"}, "'duration_us' names its unit", 3},
+      {{"--resume", "no.state"}, "no.state", 3},
+      {{"--features", "no_such"}, "unknown feature 'no_such'", 2},
+      {{"--published-split", "--group-by", "M"}, "--group-by has no effect", 2},
+      {{"--members", "2"}, "--members does not belong to --preset published", 2},
+      {{"--patience", "0"}, "patience is 0, expected at least 1", 2},
+      {{"--dropout", "1"}, "dropout is 1.0, expected between", 2},
+      {{"--where", "M"}, "row filter 'M', expected", 2},
+      {{"--weight-copies", "0.5"}, "weight copies are 0.5, expected at least 1", 2},
+      {{"--save-state", "./m.pt"}, "--output and --save-state would both be written to", 2},
   };
   std::string csv = gemm_rows();
   csv.replace(csv.find("avg_duration"), 12, "duration_us");
-  for (const auto& [arguments, message] : cases) {
+  for (const auto& [arguments, message, exit_code] : cases) {
     const ProgramResult result = train(csv, arguments);
-    EXPECT_EQ(result.exit_code, 3) << message;
+    EXPECT_EQ(result.exit_code, exit_code) << message;
     EXPECT_THAT(result.errors, HasSubstr(message));
     EXPECT_FALSE(wrote());
   }
@@ -229,11 +239,18 @@ TEST_F(PwTrainTest, CalibratesByGemmsOrBesideARelative) {
   EXPECT_EQ(by_moe.exit_code, 0) << by_moe.errors;
   EXPECT_THAT(by_moe.output, AllOf(HasSubstr("median of 1 problem"),
                                    HasSubstr("DramFraction: no problem in the file shows it")));
-  EXPECT_THAT(calibrate({"--operator", "gem"}).errors, HasSubstr("gemm"));
-  EXPECT_THAT(calibrate({"--reference", "RTX A6000"}).errors, HasSubstr("name another one"));
+  const std::pair<std::vector<std::string>, const char*> wrong[] = {
+      {{"--operator", "gem"}, "gemm"},
+      {{"--reference", "RTX A6000"}, "name another one"},
+      {{"--reference", "A4000"}, "A4000"},
+  };
+  for (const auto& [arguments, message] : wrong) {
+    EXPECT_EQ(calibrate(arguments).exit_code, 2) << message;
+    EXPECT_THAT(calibrate(arguments).errors, HasSubstr(message));
+  }
 
   const ProgramResult alone = calibrate({"--operator", "moe"});
-  EXPECT_EQ(alone.exit_code, 3);
+  EXPECT_EQ(alone.exit_code, 2);
   EXPECT_THAT(alone.errors, HasSubstr("--operator moe needs --reference"));
   EXPECT_THAT(calibrate({"--reference", "H100"}).errors,
               HasSubstr("gemm.csv has no rows of NVIDIA H100"));
