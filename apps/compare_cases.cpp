@@ -10,6 +10,7 @@
 #include "io/files.h"
 #include "io/numbers.h"
 #include "io/text.h"
+#include "option_values.h"
 #include "pw/comparison.h"
 #include "pw/data_paths.h"
 #include "pw/fields.h"
@@ -96,6 +97,21 @@ std::string exceeded(const Arguments& arguments, const std::vector<ErrorSummary>
   return "mean " + arguments.phase + " error above " + limit + ": " + comma_list(found);
 }
 
+void require_different_outputs(const Arguments& arguments, const MethodPaths& methods) {
+  std::vector<PlannedOutput> outputs;
+  if (arguments.output) {
+    for (const auto& [name, path] : methods) {
+      outputs.push_back(
+          {*arguments.output / ("comparison_" + name + ".csv"), "the cases of " + name});
+    }
+    outputs.push_back({*arguments.output / "summary.csv", "the summary in --output"});
+  }
+  if (arguments.markdown) outputs.push_back({*arguments.markdown, "--markdown"});
+  if (arguments.json) outputs.push_back({*arguments.json, "--json"});
+  if (arguments.html) outputs.push_back({*arguments.html, "--html"});
+  require_different_files(outputs);
+}
+
 int report(const Arguments& arguments, const Comparison& comparison) {
   const std::vector<ErrorSummary> summaries = summarise(comparison);
   std::cout << comparison_text(comparison, summaries) << std::flush;
@@ -129,6 +145,7 @@ int compare_cases(const Arguments& arguments) {
     throw DataError("--real " + arguments.measurements.string() + ": no such file or folder");
   }
   if (arguments.published_rules) return write_published_tables(arguments, paths);
+  require_different_outputs(arguments, paths);
   if (arguments.method && std::none_of(paths.begin(), paths.end(), [&](const auto& each) {
         return each.first == *arguments.method;
       })) {

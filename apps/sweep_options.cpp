@@ -45,13 +45,18 @@ void refuse_repetition(const std::string& option, const std::vector<std::int64_t
   }
 }
 
-// Rows are told apart by these names.
-void add_name(std::vector<std::string>& names, const std::string& name, const char* what) {
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
-    throw DataError("two " + std::string(what) + " are called '" + name +
-                    "', expected different file names");
+// Rows are told apart by these names. `files`: of the names so far, in their order.
+void add_name(std::vector<std::string>& names, const std::string& name,
+              std::vector<fs::path>& files, const fs::path& file, const char* what) {
+  const auto same = std::find(names.begin(), names.end(), name);
+  if (same != names.end()) {
+    const fs::path& other = files[static_cast<std::size_t>(same - names.begin())];
+    throw UsageError("two " + std::string(what) + " are called '" + name + "', " + other.string() +
+                     " and " + file.string() + ": expected different file names, or for " +
+                     "config.json different folder names");
   }
   names.push_back(name);
+  files.push_back(file);
 }
 
 std::vector<fs::path> model_files(const SweepArguments& arguments) {
@@ -68,22 +73,24 @@ std::vector<fs::path> model_files(const SweepArguments& arguments) {
 }
 
 void load_models(const SweepArguments& arguments, LoadedSweep& loaded) {
+  std::vector<fs::path> files;
   for (const fs::path& file : model_files(arguments)) {
     loaded.sweep.models.push_back(read_model_config(file));
     const std::string& stem = loaded.sweep.models.back().stem;
-    add_name(loaded.sweep.grid.models, stem, "models");
+    add_name(loaded.sweep.grid.models, stem, files, file, "models");
     loaded.inputs.emplace_back("model " + stem, file_provenance(file));
   }
 }
 
 void load_requests(const SweepArguments& arguments, LoadedSweep& loaded) {
   std::vector<std::string> names;
+  std::vector<fs::path> files;
   for (const fs::path& file : arguments.traces) {
     Trace trace = read_trace(file);
     if (arguments.batches.empty()) {
       trace = select_batch(trace, std::nullopt, 0);  // throws when it is too long for one batch
     }
-    add_name(names, trace.stem, "traces");
+    add_name(names, trace.stem, files, file, "traces");
     loaded.inputs.emplace_back("trace " + trace.stem, file_provenance(file));
     SweepRequests requests;
     requests.trace = trace.stem;

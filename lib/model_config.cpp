@@ -34,6 +34,15 @@ bool tied_embeddings(const ModelJson& model) {
                   ", expected true or false");
 }
 
+// Repositories call all configs config.json: such a file is named by its folder.
+std::string name_of(const fs::path& path) {
+  if (path.filename() == "config.json") {
+    const std::string folder = fs::absolute(path).lexically_normal().parent_path().filename();
+    if (!folder.empty()) return folder;
+  }
+  return path.stem().string();
+}
+
 std::string known_stems(const fs::path& folder) {
   std::vector<std::string> stems;
   for (const fs::path& path : json_files(folder)) stems.push_back(path.stem().string());
@@ -62,7 +71,7 @@ ModelConfig read_model_config(const fs::path& path) {
   const WeightFormat weights = weight_format(model);
 
   ModelConfig config;
-  config.stem = path.stem().string();
+  config.stem = name_of(path);
   config.architecture = model_name(model);
   config.tied_embeddings = tied_embeddings(model);
   config.fp8 = weights.fp8;

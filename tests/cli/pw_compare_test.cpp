@@ -95,7 +95,11 @@ TEST(PwCompare, LimitsAndStrictness) {
   EXPECT_EQ(code({"--max-mape", "10", "--phase", "prefill"}).exit_code, 4) << "b has 50 %";
   EXPECT_EQ(code({"--max-mape", "10", "--phase", "decode", "--method", "b"}).exit_code, 3)
       << "no decode error of b";
-  EXPECT_EQ(code({"--max-mape", "10", "--phase", "total", "--method", "c"}).exit_code, 3);
+  EXPECT_EQ(code({"--max-mape", "10", "--phase", "total", "--method", "c"}).exit_code, 2);
+  const ProgramResult same = code({"--json", "errors", "--html", "./errors"});
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_THAT(same.errors, HasSubstr("--json and --html would both be written to ./errors"));
+  EXPECT_EQ(code({"--output", "t", "--markdown", "t/summary.csv"}).exit_code, 2);
   EXPECT_EQ(code({"--max-mape", "10"}).exit_code, 2) << "which phase?";
   for (const char* limit : {"nan", "-1", "inf", "ten", "5%"}) {
     const ProgramResult refused = code({"--max-mape", limit, "--phase", "total"});

@@ -55,6 +55,69 @@ TEST_F(PwPredictTest, SeveralGpusGetAFileEach) {
   }
 }
 
+// Both are called config.json, as in any folder of a model.
+TEST_F(PwPredictTest, ModelsOfFoldersGetAFileEach) {
+  for (const char* name : {"Llama-3-8B", "Qwen3-14B"}) {
+    std::filesystem::create_directory(folder_.path() / name);
+    std::filesystem::copy(
+        std::filesystem::path(PW_TEST_SOURCE_DIR) / "config" / (std::string(name) + ".json"),
+        folder_.path() / name / "config.json");
+    const ProgramResult result =
+        run({"--model", std::string(name) + "/config.json", "--batch", "2", "--input-len", "64",
+             "--output-len", "3", "--hardware", "A100", "--summary", "--output", "results/"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+  }
+  for (const char* name : {"Llama-3-8B", "Qwen3-14B"}) {
+    const auto path =
+        folder_.path() / "results" / (std::string(name) + "_2x64+3_auto_tp1_pp1_A100.json");
+    ASSERT_TRUE(std::filesystem::exists(path)) << path;
+    EXPECT_EQ(read_json(path).at("case").at("model"), name);
+  }
+}
+
+// Spaces of a GPU's name become underscores in file names.
+TEST_F(PwPredictTest, GpusOfOneFileNameAreRefusedBeforeAnyPrediction) {
+  std::filesystem::create_directory(folder_.path() / "gpus");
+  for (const char* stem : {"My GPU", "My_GPU"}) {
+    Json gpu = read_json(std::filesystem::path(PW_TEST_SOURCE_DIR) / "hardware" / "A100.json");
+    gpu["name"] = std::string("NVIDIA ") + stem;
+    gpu.erase("aliases");
+    folder_.file("gpus/" + std::string(stem) + ".json", gpu.dump());
+  }
+  const ProgramResult result = predict({"--hardware-dir", "gpus", "--hardware", "all", "--output",
+                                        "results", "--checkpoints", "no"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("for My GPU and"), HasSubstr("for My_GPU would both be written to "),
+                    HasSubstr("My_GPU.json")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
+}
+
+TEST_F(PwPredictTest, WrongOptionValuesEndWithCode2) {
+  folder_.file("a.txt", "");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--hardware", "H1000"}, "H1000"},
+      {{"--hardware", "H100,A100", "--json"}, "--json prints one document"},
+      {{"--hardware", "H100,A100", "--output", "a.txt"}, "is a file, expected a folder"},
+      {{"--hardware", "H100", "--checkpoint", "gemm.pt"}, "expected OPERATOR=FILE"},
+      {{"--hardware", "H100", "--checkpoint", "gem=gemm.pt"}, "unknown operator 'gem'"},
+      {{"--hardware", "H100", "--checkpoint", "gemm=a", "--checkpoint", "gemm=b"}, "'gemm' twice"},
+      {{"--hardware", "H100", "--without", "hosts"}, "--without hosts, expected one of"},
+      {{"--hardware", "H100", "--engine", "sgland"}, "no engine 'sgland'"},
+      {{"--hardware", "H100", "--tp", "0"}, "--tp"},
+      {{"--hardware", "H100", "--pp", "-1"}, "--pp"},
+      {{"--hardware", "H100", "--batch", "0"}, "--batch"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const ProgramResult result = predict(arguments);
+    EXPECT_EQ(result.exit_code, 2) << message;
+    EXPECT_THAT(result.errors, HasSubstr(message));
+  }
+  // What the model's own file decides is no wrong usage.
+  EXPECT_EQ(predict({"--hardware", "H100", "--tp", "3"}).exit_code, 3);
+  EXPECT_EQ(predict({"--hardware", "H100", "--checkpoint", "gemm=absent.pt"}).exit_code, 3);
+}
+
 TEST_F(PwPredictTest, AllIsEveryGpuOfTheFolder) {
   std::filesystem::create_directory(folder_.path() / "gpus");
   for (const char* gpu : {"A100.json", "H100.json"}) {

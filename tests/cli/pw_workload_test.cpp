@@ -66,6 +66,37 @@ TEST(PwWorkload, SelectsPartOfATrace) {
   EXPECT_EQ(result.output, "./Qwen2.5-14B_demo_1_from1_auto_tp1_pp1.json\n");
 }
 
+TEST(PwWorkload, NamesTheModelOfAConfigJsonByItsFolder) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "Mine");
+  fs::copy(fs::path(PW_TEST_SOURCE_DIR) / "config/Llama-3-8B.json",
+           folder.path() / "Mine/config.json");
+  const ProgramResult result = run_program(
+      folder.path(), kProgram,
+      {"--model", "Mine/config.json", "--batch", "1", "--input-len", "3", "--output-len", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "./Mine_1x3+2_auto_tp1_pp1.json\n");
+}
+
+TEST(PwWorkload, WrongOptionValuesEndWithCode2) {
+  const TemporaryFolder folder;
+  folder.file("demo.csv", kTrace);
+  const std::vector<std::string> cases[] = {
+      {"--trace", "demo.csv", "--batch", "3"},  // it has two
+      {"--trace", "demo.csv", "--offset", "2"},
+      {"--trace", "demo.csv", "--batch", "0"},
+      {"--trace", "demo.csv", "--tp", "0"},
+      {"--batch", "1", "--input-len", "0", "--output-len", "1"},
+      {"--batch", "1000000000", "--input-len", "1", "--output-len", "1"},
+  };
+  for (std::vector<std::string> arguments : cases) {
+    arguments.insert(arguments.begin(), {"--model", "Llama-3-8B"});
+    const ProgramResult result = run_program(folder.path(), kProgram, arguments);
+    EXPECT_EQ(result.exit_code, 2) << result.errors;
+    EXPECT_EQ(json_files_in(folder.path()), 0u);
+  }
+}
+
 TEST(PwWorkload, B05LeavesBadRowsOutWhenAsked) {
   const TemporaryFolder folder;
   folder.file("odd.csv", "Request tokens,Response tokens\n30,2\n40,0\n50,2\n");

@@ -274,6 +274,23 @@ TEST(FindModelConfig, TakesAPathOrAStem) {
               HasSubstr("is no file: give a config.json"));
 }
 
+// A folder of a model holds a config.json, as all others do.
+TEST(FindModelConfig, AConfigJsonIsNamedByItsFolder) {
+  const TemporaryFolder folder;
+  for (const char* name : {"Demo-1.5B", "Other"}) fs::create_directory(folder.path() / name);
+  const auto stem = [&](const char* file) {
+    folder.file(file, dense().dump());
+    return read_model_config(folder.path() / file).stem;
+  };
+  EXPECT_EQ(stem("Demo-1.5B/config.json"), "Demo-1.5B");
+  EXPECT_EQ(stem("Other/../Other/config.json"), "Other");
+  EXPECT_EQ(stem("Other/Mine.json"), "Mine");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path() / "Other");
+  EXPECT_EQ(read_model_config("config.json").stem, "Other");
+  fs::current_path(before);
+}
+
 // The hard inputs collected from public failure reports.
 TEST(HardConfigs, AreReadOrRefusedAsExpected) {
   PW_REFERENCE_OR_SKIP(reference);

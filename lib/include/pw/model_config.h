@@ -13,7 +13,8 @@ namespace pw {
 // from a Hugging Face config.json (keys and their other spellings in config/README.md; a nested
 // text_config is used).
 struct ModelConfig {
-  std::string stem;          // the file's stem, "Qwen2.5-14B": the name in results
+  std::string stem;          // the name in results: the file's stem, "Qwen2.5-14B"; of a
+                             // config.json that of its folder
   std::string architecture;  // _name_or_path, else architectures[0], else "unknown"
   std::int64_t hidden_size = 0;
   std::int64_t num_attention_heads = 0;
