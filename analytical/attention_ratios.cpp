@@ -103,15 +103,15 @@ RatioFeatures ratios(const AttentionConfig& a, const AttentionSums& sums, double
   const double kv_bytes = 2 * kElementBytes * head_dim * kv_heads * sums.kv;
   const double sustained_bytes_per_us =
       hardware.memory_bandwidth * 1e3 * sustained_fractions(hardware).dram;
-  return {
-      bound_us,
-      {ln_to_bound(tensor_us), ln_to_bound(dram_us), ln_to_bound(xu_us), ln_to_bound(tile_us),
-       ln_to_bound(l2_us), ln_to_bound(wave_us), std::log(bound_us), std::log(units / slots),
-       std::log(std::min(1.0, units * split / sms)), units * split / slots / waves, std::log(group),
-       std::log(head_dim), std::log(sums.queries / batch), std::log(sums.kv / batch),
-       std::log(batch), std::log(kv_heads), std::log(split), std::log(tile),
-       ln_to_l2(copies * needed.bytes, hardware, -6, 2)},
-      ReusedOperand{needed.bytes, l2_bytes(hardware), kColdLatencyUs + kv_bytes / sustained_bytes_per_us}};
+  return {bound_us,
+          {ln_to_bound(tensor_us), ln_to_bound(dram_us), ln_to_bound(xu_us), ln_to_bound(tile_us),
+           ln_to_bound(l2_us), ln_to_bound(wave_us), std::log(bound_us), std::log(units / slots),
+           std::log(std::min(1.0, units * split / sms)), units * split / slots / waves,
+           std::log(group), std::log(head_dim), std::log(sums.queries / batch),
+           std::log(sums.kv / batch), std::log(batch), std::log(kv_heads), std::log(split),
+           std::log(tile), ln_to_l2(copies * needed.bytes, hardware, -6, 2)},
+          ReusedOperand{needed.bytes, l2_bytes(hardware),
+                        kColdLatencyUs + kv_bytes / sustained_bytes_per_us}};
 }
 
 }  // namespace pw

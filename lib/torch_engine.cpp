@@ -53,7 +53,8 @@ const TorchEngine& torch_engine(const std::string& purpose) {
   }
   if (engine == nullptr) {
     throw DataError(purpose + " needs LibTorch, but there is no " + kTorchEngineFile + "; tried " +
-                    comma_list(tried) + ": build and install with -DPW_TORCH=ON");
+                    comma_list(tried) +
+                    ": run scripts/build, or build and install with -DPW_TORCH=ON");
   }
   return *engine;
 }

@@ -27,7 +27,7 @@ ProgramResult dump_dom(const TemporaryFolder& folder, const std::string& browser
                        const fs::path& page) {
   const std::string profile = (folder.path() / "profile").string();
   return run_program(folder.path(), "timeout",
-                     {"120", browser, "--headless", "--no-sandbox", "--disable-gpu",
+                     {"1800", browser, "--headless", "--no-sandbox", "--disable-gpu",
                       "--disable-quic", "--no-first-run", "--disable-background-networking",
                       "--disable-component-update", "--disable-sync", "--user-data-dir=" + profile,
                       "--enable-logging=stderr", "--dump-dom", "file://" + page.string()});

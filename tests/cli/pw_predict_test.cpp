@@ -162,7 +162,8 @@ TEST_F(PwPredictTest, RuntimesAgree) {
   const ProgramResult torch = predict({"--hardware", "A100", "--runtime", "torch"});
   EXPECT_EQ(torch.exit_code, 3);
   EXPECT_THAT(torch.errors,
-              AllOf(HasSubstr("needs LibTorch"), HasSubstr("/bin/libpw_torch_engine.so")));
+              AllOf(HasSubstr("needs LibTorch"), HasSubstr("/bin/libpw_torch_engine.so"),
+                    HasSubstr("scripts/build")));
 }
 
 TEST_F(PwPredictTest, EngineAndBaselinesChangeTheSum) {
