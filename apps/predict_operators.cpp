@@ -9,6 +9,7 @@
 #include "io/csv_table.h"
 #include "io/files.h"
 #include "operator_rows.h"
+#include "option_values.h"
 #include "parallel.h"
 #include "predict.h"
 #include "predictor_options.h"
@@ -31,10 +32,10 @@ struct Arguments {
 const HardwareSpec* gpu_of_all(const HardwareCatalog& catalog, const Arguments& arguments) {
   const std::vector<std::string>& names = arguments.predictor.hardware;
   if (names.size() > 1) {
-    throw DataError("--hardware names " + std::to_string(names.size()) +
-                    " GPUs, expected one; use a hardware column for several");
+    throw UsageError("--hardware names " + std::to_string(names.size()) +
+                     " GPUs, expected one; use a hardware column for several");
   }
-  return names.empty() ? nullptr : &catalog.get(names.front());
+  return names.empty() ? nullptr : &asked_gpu(catalog, names.front());
 }
 
 // Takes the lines as they come: a file that replaces the old one at the end, or standard output.
@@ -129,6 +130,7 @@ void add_predict_operators(CLI::App& app, Action& action) {
       ->add_option("--operator", arguments->family,
                    "gemm, gemm_fp8, attn, rmsnorm, siluandmul or moe")
       ->required()
+      ->check(check_operator_name, "")
       ->option_text("NAME");
   operators->add_option("--input", arguments->input, "CSV with the operator's problem columns")
       ->required()

@@ -5,7 +5,6 @@
 #include "app.h"
 #include "engine_options.h"
 #include "io/files.h"
-#include "option_values.h"
 #include "predict.h"
 #include "predictor_options.h"
 #include "pw/data_paths.h"
@@ -88,34 +87,22 @@ void add_provenance(Prediction& prediction, const Arguments& arguments,
 }
 
 // One GPU: a file. Several: a folder with one file per GPU.
-std::vector<PlannedOutput> planned_outputs(const Arguments& arguments, const Workload& workload,
-                                           const std::vector<const HardwareSpec*>& gpus) {
-  std::vector<PlannedOutput> outputs;
-  if (!arguments.output) return outputs;
-  std::error_code ignored;
-  const bool folder = gpus.size() > 1 || fs::is_directory(*arguments.output, ignored) ||
-                      !arguments.output->has_filename();
-  for (const HardwareSpec* gpu : gpus) {
-    outputs.push_back(
-        {folder ? *arguments.output / prediction_file_name(workload.stem, *gpu) : *arguments.output,
-         "the prediction for " + gpu->stem});
-  }
-  return outputs;
-}
-
-void write_results(const Arguments& arguments, const std::vector<Prediction>& predictions,
-                   const std::vector<PlannedOutput>& outputs) {
+void write_results(const Arguments& arguments, const std::vector<Prediction>& predictions) {
   const PredictionDetail detail =
       arguments.predictor.published_rules
           ? PredictionDetail::published
           : (arguments.summary ? PredictionDetail::summary : PredictionDetail::iterations);
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    const Prediction& prediction = predictions[i];
+  for (const Prediction& prediction : predictions) {
     const std::string json =
         arguments.output || arguments.json ? prediction_json(prediction, detail) : std::string();
     if (arguments.output) {
-      write_file_atomic(outputs[i].path, json);
-      std::cerr << "wrote " << outputs[i].path.string() << '\n';
+      std::error_code ignored;
+      const bool folder = predictions.size() > 1 || fs::is_directory(*arguments.output, ignored) ||
+                          !arguments.output->has_filename();
+      const fs::path path =
+          folder ? *arguments.output / prediction_file_name(prediction) : *arguments.output;
+      write_file_atomic(path, json);
+      std::cerr << "wrote " << path.string() << '\n';
     }
     std::cout << (arguments.json ? json + "\n" : prediction_text(prediction) + "\n");
   }
@@ -133,8 +120,6 @@ int predict(const Arguments& arguments) {
                      " is a file, expected a folder for the results of several GPUs");
   }
   const Workload workload = requested_workload(arguments);
-  const std::vector<PlannedOutput> outputs = planned_outputs(arguments, workload, gpus);
-  require_different_files(outputs);
   const std::vector<std::string> families = families_of(workload);
   const ModelSet models = load_models(arguments.predictor, families, false);
   LoadedCollectives collectives;
@@ -151,7 +136,7 @@ int predict(const Arguments& arguments) {
     add_provenance(prediction, arguments, families, models, collectives.provenance);
     predictions.push_back(std::move(prediction));
   }
-  write_results(arguments, predictions, outputs);
+  write_results(arguments, predictions);
   return kDone;
 }
 

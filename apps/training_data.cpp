@@ -94,6 +94,7 @@ void add_analysis_options(CLI::App& command, TrainingDataArguments& arguments) {
                   "Sets of operands (weights of GEMMs, contexts of attention) that the benchmark "
                   "used in turn, for rows without that column; 1 = in cache if they fit "
                   "(preset recommended; default: 1000 for GEMMs, 1 for attention)")
+      ->check(CLI::Range(1.0, 1e9))
       ->group(kModel);
   command
       .add_option("--fa2-schedule", arguments.fa2_schedule,

@@ -123,9 +123,7 @@ std::vector<Knot> thinned(const std::vector<Knot>& knots) {
 }
 
 // To 6 significant digits, so that a curve in memory equals the one that a file gives back.
-double rounded(double value) {
-  return through_text(value, std::chars_format::scientific, 5);
-}
+double rounded(double value) { return through_text(value, std::chars_format::scientific, 5); }
 
 // What a further byte costs beyond the last knot. A curve that is too short to tell, or flat to its
 // end, continues in proportion to the size.

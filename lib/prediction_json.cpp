@@ -128,8 +128,8 @@ std::string prediction_json(const Prediction& p, PredictionDetail detail) {
   return to_json_text(json);
 }
 
-std::string prediction_file_name(const std::string& workload, const HardwareSpec& hardware) {
-  std::string name = workload + "_" + hardware.stem + ".json";
+std::string prediction_file_name(const Prediction& p) {
+  std::string name = p.workload + "_" + p.hardware.stem + ".json";
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 }

@@ -93,12 +93,23 @@ void set_arrivals(const TraceRows& rows, const std::vector<const TraceRows::Row*
   trace.notes.push_back(note.str());
 }
 
+std::string range_problem(const std::string& name, std::int64_t value, std::int64_t lowest,
+                          std::int64_t highest) {
+  if (value >= lowest && value <= highest) return "";
+  return name + " is " + std::to_string(value) + ", expected " + std::to_string(lowest) + " to " +
+         std::to_string(highest);
+}
+
+// For what the trace itself limits, and for what is asked without one.
+void require_in_trace(const std::string& name, std::int64_t value, std::int64_t lowest,
+                      std::int64_t highest) {
+  const std::string problem = range_problem(name, value, lowest, highest);
+  if (!problem.empty()) throw DataError(problem);
+}
 void require_range(const std::string& name, std::int64_t value, std::int64_t lowest,
                    std::int64_t highest) {
-  if (value < lowest || value > highest) {
-    throw UsageError(name + " is " + std::to_string(value) + ", expected " +
-                     std::to_string(lowest) + " to " + std::to_string(highest));
-  }
+  const std::string problem = range_problem(name, value, lowest, highest);
+  if (!problem.empty()) throw UsageError(problem);
 }
 
 }  // namespace
@@ -138,15 +149,15 @@ Trace read_trace(const std::filesystem::path& path, BadRows bad_rows) {
 
 Trace select_batch(const Trace& trace, std::optional<std::int64_t> batch, std::int64_t offset) {
   const auto total = static_cast<std::int64_t>(trace.requests.size());
-  require_range("offset into trace " + trace.stem, offset, 0, total - 1);
+  require_in_trace("offset into trace " + trace.stem, offset, 0, total - 1);
   const std::int64_t rest = total - offset;
   if (!batch && rest > static_cast<std::int64_t>(kMaxUnaskedBatch)) {
-    throw UsageError("trace " + trace.stem + " has " + std::to_string(rest) +
-                     " requests, too many for one batch unless asked for (at most " +
-                     std::to_string(kMaxUnaskedBatch) +
-                     "); choose with --batch N and --offset K which N requests run together");
+    throw DataError("trace " + trace.stem + " has " + std::to_string(rest) +
+                    " requests, too many for one batch unless asked for (at most " +
+                    std::to_string(kMaxUnaskedBatch) +
+                    "); choose with --batch N and --offset K which N requests run together");
   }
-  require_range("batch size for trace " + trace.stem, batch.value_or(rest), 1, rest);
+  require_in_trace("batch size for trace " + trace.stem, batch.value_or(rest), 1, rest);
   if (offset == 0 && batch.value_or(rest) == total) {
     return trace;
   }

@@ -75,35 +75,12 @@ TEST_F(PwPredictTest, ModelsOfFoldersGetAFileEach) {
   }
 }
 
-// Spaces of a GPU's name become underscores in file names.
-TEST_F(PwPredictTest, GpusOfOneFileNameAreRefusedBeforeAnyPrediction) {
-  std::filesystem::create_directory(folder_.path() / "gpus");
-  for (const char* stem : {"My GPU", "My_GPU"}) {
-    Json gpu = read_json(std::filesystem::path(PW_TEST_SOURCE_DIR) / "hardware" / "A100.json");
-    gpu["name"] = std::string("NVIDIA ") + stem;
-    gpu.erase("aliases");
-    folder_.file("gpus/" + std::string(stem) + ".json", gpu.dump());
-  }
-  const ProgramResult result = predict({"--hardware-dir", "gpus", "--hardware", "all", "--output",
-                                        "results", "--checkpoints", "no"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors,
-              AllOf(HasSubstr("for My GPU and"), HasSubstr("for My_GPU would both be written to "),
-                    HasSubstr("My_GPU.json")));
-  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "results"));
-}
-
 TEST_F(PwPredictTest, WrongOptionValuesEndWithCode2) {
   folder_.file("a.txt", "");
   const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"--hardware", "H1000"}, "H1000"},
-      {{"--hardware", "H100,A100", "--json"}, "--json prints one document"},
       {{"--hardware", "H100,A100", "--output", "a.txt"}, "is a file, expected a folder"},
-      {{"--hardware", "H100", "--checkpoint", "gemm.pt"}, "expected OPERATOR=FILE"},
       {{"--hardware", "H100", "--checkpoint", "gem=gemm.pt"}, "unknown operator 'gem'"},
       {{"--hardware", "H100", "--checkpoint", "gemm=a", "--checkpoint", "gemm=b"}, "'gemm' twice"},
-      {{"--hardware", "H100", "--without", "hosts"}, "--without hosts, expected one of"},
-      {{"--hardware", "H100", "--engine", "sgland"}, "no engine 'sgland'"},
       {{"--hardware", "H100", "--tp", "0"}, "--tp"},
       {{"--hardware", "H100", "--pp", "-1"}, "--pp"},
       {{"--hardware", "H100", "--batch", "0"}, "--batch"},
@@ -113,9 +90,6 @@ TEST_F(PwPredictTest, WrongOptionValuesEndWithCode2) {
     EXPECT_EQ(result.exit_code, 2) << message;
     EXPECT_THAT(result.errors, HasSubstr(message));
   }
-  // What the model's own file decides is no wrong usage.
-  EXPECT_EQ(predict({"--hardware", "H100", "--tp", "3"}).exit_code, 3);
-  EXPECT_EQ(predict({"--hardware", "H100", "--checkpoint", "gemm=absent.pt"}).exit_code, 3);
 }
 
 TEST_F(PwPredictTest, AllIsEveryGpuOfTheFolder) {
@@ -362,7 +336,7 @@ TEST_F(PwPredictTest, RefusesWrongUsageAndBadDataInOneSentence) {
        3,
        "num_local_experts"},
       {{"operators", "--operator", "gemm", "--input", "rows.csv"}, 3, "'K'"},
-      {{"operators", "--operator", "gem", "--input", "rows.csv"}, 3, "siluandmul"},
+      {{"operators", "--operator", "gem", "--input", "rows.csv"}, 2, "siluandmul"},
       {{"info", "pickle.pt"}, 3, "not a complete TorchScript archive"},
   };
   for (const Case& c : cases) {
@@ -380,15 +354,15 @@ TEST_F(PwPredictTest, RefusesOptionsOfThePredictionItself) {
     const char* message;
   };
   const Case cases[] = {
-      {{"--hardware", "H1000"}, 3, "A100"},
+      {{"--hardware", "H1000"}, 2, "A100"},
       {{"--hardware", "H100", "--tp", "3"}, 3, "tp"},
-      {{"--hardware", "H100", "--engine", "trt"}, 3, "sglang, vllm"},
+      {{"--hardware", "H100", "--engine", "trt"}, 2, "sglang, vllm"},
       {{"--hardware", "H100", "--runtime", "onnx"}, 2, "--runtime"},
-      {{"--hardware", "H100", "--without", "hosts"}, 3, "kv_store"},
+      {{"--hardware", "H100", "--without", "hosts"}, 2, "kv_store"},
       {{"--hardware", "H100", "--engine", "vllm", "--published-rules"}, 2, "--published-rules"},
-      {{"--hardware", "H100", "--checkpoint", "gemm"}, 3, "gemm=my.pt"},
+      {{"--hardware", "H100", "--checkpoint", "gemm"}, 2, "gemm=my.pt"},
       {{"--hardware", "H100", "--checkpoint", "gemm=absent.pt"}, 3, "absent.pt"},
-      {{"--hardware", "H100,A100", "--json"}, 3, "--output FOLDER"},
+      {{"--hardware", "H100,A100", "--json"}, 2, "--output FOLDER"},
   };
   for (const Case& c : cases) {
     const ProgramResult result = predict(c.options);

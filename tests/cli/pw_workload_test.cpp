@@ -82,8 +82,6 @@ TEST(PwWorkload, WrongOptionValuesEndWithCode2) {
   const TemporaryFolder folder;
   folder.file("demo.csv", kTrace);
   const std::vector<std::string> cases[] = {
-      {"--trace", "demo.csv", "--batch", "3"},  // it has two
-      {"--trace", "demo.csv", "--offset", "2"},
       {"--trace", "demo.csv", "--batch", "0"},
       {"--trace", "demo.csv", "--tp", "0"},
       {"--batch", "1", "--input-len", "0", "--output-len", "1"},

@@ -5,8 +5,8 @@
 # Usage: accuracy_gate.sh SOURCE_FOLDER BUILD_FOLDER; exit code 77 = skipped.
 set -euo pipefail
 source=$1 build=$2
-recorded=(prefill:7.43 decode:6.06 total:5.81)  # %, SGLang, median of the runs
-vllm_total=3.86                                  # %, vLLM
+recorded=(prefill:7.43 decode:6.17 total:5.93)  # %, SGLang, median of the runs
+vllm_total=4.17                                  # %, vLLM
 margin=0.3
 
 reference=${PW_REFERENCE_DIR:-$(dirname "$source")/shared}

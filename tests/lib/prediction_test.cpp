@@ -169,7 +169,7 @@ TEST_F(PredictionTest, TextSharesAddUp) {
 TEST_F(PredictionTest, FileNameJoinsWorkloadAndGpu) {
   Prediction p = predict({});
   p.hardware.stem = "RTX 6000 Ada";
-  EXPECT_EQ(prediction_file_name(p.workload, p.hardware), p.workload + "_RTX_6000_Ada.json");
+  EXPECT_EQ(prediction_file_name(p), p.workload + "_RTX_6000_Ada.json");
 }
 
 }  // namespace

@@ -183,6 +183,28 @@ TEST_F(CheckpointTest, RefusesOutputsThatAreNotFinite) {
               HasSubstr("model output not finite for gemm"));
 }
 
+TEST_F(CheckpointTest, IsToldItsCopiesAfterwards) {
+  ModelRecord record = gemm_record();
+  record.kind = ModelKind::log_ratio;
+  record.features = feature_names(operator_family("gemm"), ModelKind::log_ratio);
+  const auto width = static_cast<std::int64_t>(record.features.size());
+  const std::filesystem::path path = written(bytes_of(fresh_network(width), record));
+  const std::vector<float> raw(record.features.size(), 0.5f);
+  const std::vector<float> before = load_checkpoint(path)->evaluate(raw);
+  EXPECT_FALSE(read_checkpoint_record(path).operand_copies.has_value());
+
+  record_operand_copies(path, 6, path);
+  EXPECT_EQ(read_checkpoint_record(path).operand_copies, 6.0);
+  EXPECT_EQ(load_checkpoint(path)->evaluate(raw), before);
+  EXPECT_THAT(error_of([&] { record_operand_copies(path, 0.5, path); }),
+              HasSubstr("expected at least 1"));
+  EXPECT_EQ(read_checkpoint_record(path).operand_copies, 6.0);
+
+  written(bytes_of(fresh_network(), gemm_record()));
+  EXPECT_THAT(error_of([&] { record_operand_copies(path, 6, path); }),
+              HasSubstr("expected log_ratio"));
+}
+
 TEST_F(CheckpointTest, RefusesANewerFormat) {
   std::string bytes = bytes_of(fresh_network(), gemm_record());
   const std::string version = "\"format_version\": " + std::to_string(ModelRecord::kFormatVersion);

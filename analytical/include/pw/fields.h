@@ -15,6 +15,13 @@ class DataError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A question that no data can answer: an option's value, or options that do not go together.
+// Programs print it and exit with code 2.
+class UsageError : public DataError {
+ public:
+  using DataError::DataError;
+};
+
 // A record of named values: one CSV row or one JSON object. Every getter throws DataError when the
 // field is absent, empty or not of the asked type.
 class Fields {

@@ -142,6 +142,6 @@ std::string prediction_json(const Prediction& prediction, PredictionDetail detai
 // For a terminal: phases, tokens per second, memory, a table of operators with shares, notes.
 std::string prediction_text(const Prediction& prediction);
 // "<workload stem>_<GPU stem, spaces as _>.json"
-std::string prediction_file_name(const std::string& workload, const HardwareSpec& hardware);
+std::string prediction_file_name(const Prediction& prediction);
 
 }  // namespace pw

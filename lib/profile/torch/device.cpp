@@ -8,7 +8,6 @@
 #include <ATen/Version.h>
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <malloc.h>
 #include <torch/cuda.h>
 
 #include "model/threads.h"
@@ -31,13 +30,6 @@ constexpr std::int64_t kAlignment = 64;                 // elements
 
 double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-}
-
-// Freed memory stays with the process, as it does with a GPU's caching allocator: kernels are to be
-// timed, not page faults.
-void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, -1);
 }
 
 }  // namespace
@@ -161,7 +153,7 @@ std::vector<at::Tensor> TorchDevice::operand_sets(std::int64_t elements, at::Sca
 
 std::unique_ptr<ProfiledDevice> open_torch_device(const std::string& device, std::int64_t threads) {
   if (device == "cpu") {
-    keep_freed_memory();
+    keep_freed_memory();  // as a GPU's caching allocator does: kernels are timed, not page faults
     DeviceInfo info = cpu_info(threads);
     set_torch_threads(static_cast<int>(info.cores));
     return std::make_unique<TorchDevice>(at::Device(at::kCPU), std::move(info));
