@@ -60,7 +60,7 @@ TEST_F(PwPredictTest, ModelsOfFoldersGetAFileEach) {
   for (const char* name : {"Llama-3-8B", "Qwen3-14B"}) {
     std::filesystem::create_directory(folder_.path() / name);
     std::filesystem::copy(
-        std::filesystem::path(PW_TEST_SOURCE_DIR) / "config" / (std::string(name) + ".json"),
+        source_folder() / "config" / (std::string(name) + ".json"),
         folder_.path() / name / "config.json");
     const ProgramResult result =
         run({"--model", std::string(name) + "/config.json", "--batch", "2", "--input-len", "64",

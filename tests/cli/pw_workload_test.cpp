@@ -69,7 +69,7 @@ TEST(PwWorkload, SelectsPartOfATrace) {
 TEST(PwWorkload, NamesTheModelOfAConfigJsonByItsFolder) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "Mine");
-  fs::copy(fs::path(PW_TEST_SOURCE_DIR) / "config/Llama-3-8B.json",
+  fs::copy(source_folder() / "config/Llama-3-8B.json",
            folder.path() / "Mine/config.json");
   const ProgramResult result = run_program(
       folder.path(), kProgram,
