@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "io/json_file.h"
 #include "option_values.h"
 #include "pw/data_paths.h"
 #include "training_progress.h"
@@ -20,6 +21,10 @@ DatasetOptions dataset_options(const TrainingDataArguments& arguments, ModelKind
   options.analysis = {parse_fa2_schedule(arguments.fa2_schedule),
                       parse_gemm_tile_policy(arguments.gemm_tile)};
   options.weight_copies = arguments.weight_copies;
+  if (options.weight_copies && !(*options.weight_copies >= 1)) {
+    throw UsageError("weight copies are " + python_repr(*options.weight_copies) +
+                     ", expected at least 1");
+  }
   options.features = arguments.features;
   for (const std::string& text : arguments.where) {
     options.filters.push_back(parse_row_filter(text));
@@ -94,7 +99,6 @@ void add_analysis_options(CLI::App& command, TrainingDataArguments& arguments) {
                   "Sets of operands (weights of GEMMs, contexts of attention) that the benchmark "
                   "used in turn, for rows without that column; 1 = in cache if they fit "
                   "(preset recommended; default: 1000 for GEMMs, 1 for attention)")
-      ->check(CLI::Range(1.0, 1e9))
       ->group(kModel);
   command
       .add_option("--fa2-schedule", arguments.fa2_schedule,

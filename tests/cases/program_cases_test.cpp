@@ -144,7 +144,9 @@ TEST_F(HardInputs, F01ShippedModelsAnswerTinyShapes) {
       us.push_back(CsvRow(table, row).number("predicted_duration_us"));
       EXPECT_TRUE(std::isfinite(us.back()) && us.back() > 0) << gpu << " row " << row;
     }
-    EXPECT_LE(us[0], 1.05 * us[1]) << gpu;
+    // One row of activations is no slower than 16, as far as kernels go by that: measured, it is by
+    // up to 8.5 % (H100, NVIDIA AIConfigurator's table of SGLang 0.5.10).
+    EXPECT_LE(us[0], 1.1 * us[1]) << gpu;
   }
 }
 
