@@ -82,7 +82,8 @@ int run(const std::filesystem::path& csv, std::int64_t epochs) {
 
   const auto rows = static_cast<std::int64_t>(data.rows());
   const std::string core = openblas_core();
-  std::cout << "core " << (core.empty() ? "none" : core) << "\nrows " << rows << "\nepoch " << median_of(seconds) << "\nproducts "
+  std::cout << "core " << (core.empty() ? "none" : core) << "\nrows " << rows << "\nepoch "
+            << median_of(seconds) << "\nproducts "
             << products_seconds(static_cast<std::int64_t>(data.width()), rows - rows / 5, rows / 5)
             << '\n';
   return 0;

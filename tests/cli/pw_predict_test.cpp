@@ -59,9 +59,8 @@ TEST_F(PwPredictTest, SeveralGpusGetAFileEach) {
 TEST_F(PwPredictTest, ModelsOfFoldersGetAFileEach) {
   for (const char* name : {"Llama-3-8B", "Qwen3-14B"}) {
     std::filesystem::create_directory(folder_.path() / name);
-    std::filesystem::copy(
-        source_folder() / "config" / (std::string(name) + ".json"),
-        folder_.path() / name / "config.json");
+    std::filesystem::copy(source_folder() / "config" / (std::string(name) + ".json"),
+                          folder_.path() / name / "config.json");
     const ProgramResult result =
         run({"--model", std::string(name) + "/config.json", "--batch", "2", "--input-len", "64",
              "--output-len", "3", "--hardware", "A100", "--summary", "--output", "results/"});

@@ -69,8 +69,7 @@ TEST(PwWorkload, SelectsPartOfATrace) {
 TEST(PwWorkload, NamesTheModelOfAConfigJsonByItsFolder) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "Mine");
-  fs::copy(source_folder() / "config/Llama-3-8B.json",
-           folder.path() / "Mine/config.json");
+  fs::copy(source_folder() / "config/Llama-3-8B.json", folder.path() / "Mine/config.json");
   const ProgramResult result = run_program(
       folder.path(), kProgram,
       {"--model", "Mine/config.json", "--batch", "1", "--input-len", "3", "--output-len", "2"});
