@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "io/numbers.h"
 #include "io/text.h"
@@ -72,6 +73,11 @@ std::int64_t cache_bytes() {
       largest = std::max(largest, static_cast<std::int64_t>(number_in(size)) *
                                       (size.back() == 'M' ? 1 << 20 : 1 << 10));
     }
+  }
+  // Virtual machines may lack these files, and tell a last level of the whole chip, of which they
+  // have an unknown share: their core's own cache then.
+  if (largest == 0) {
+    largest = std::max<std::int64_t>(0, ::sysconf(_SC_LEVEL2_CACHE_SIZE));
   }
   return largest;
 }
