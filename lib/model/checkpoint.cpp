@@ -44,7 +44,7 @@ void record_operand_copies(const std::filesystem::path& checkpoint, double copie
                     ", whose features do not see copies; expected log_ratio");
   }
   if (!(copies >= 1)) {
-    throw DataError("the operand copies are " + std::to_string(copies) + ", expected at least 1");
+    throw UsageError("the operand copies are " + std::to_string(copies) + ", expected at least 1");
   }
   file.record.operand_copies = copies;
   const torch::jit::Module module = load_module(file.bytes, checkpoint.string());
