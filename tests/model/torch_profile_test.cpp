@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -116,8 +117,15 @@ TEST(Transformer, DecodingContinuesAPrefill) {
   EXPECT_THAT(stepwise, testing::Pointwise(testing::FloatNear(1e-4f),
                                            std::vector<float>(expected.begin(),
                                                               expected.begin() + 2 * vocabulary)));
-  EXPECT_GT(std::abs(expected[0] - expected[static_cast<std::size_t>(vocabulary)]), 1e-3)
-      << "requests differ";
+  // The comparisons above would hold too if logits did not depend on the prompt. The weights are
+  // drawn by LibTorch, whose draws depend on the processor: no single logit has to differ much.
+  double largest_difference = 0;
+  for (std::ptrdiff_t token = 0; token < vocabulary; ++token) {
+    const double difference = expected[static_cast<std::size_t>(token)] -
+                              expected[static_cast<std::size_t>(vocabulary + token)];
+    largest_difference = std::max(largest_difference, std::abs(difference));
+  }
+  EXPECT_GT(largest_difference, 1e-3) << "requests differ";
 }
 
 TEST(Transformer, ABatchRunsUntilEachRequestHasItsTokens) {
