@@ -1,7 +1,8 @@
 #include "profile_device.h"
 
-#include "profile/torch_device.h"
+#include "profile/torch_profiling.h"
 #include "pw/data_paths.h"
+#include "torch_engine.h"
 
 namespace pw {
 
@@ -22,7 +23,7 @@ void add_device_options(CLI::App& command, DeviceArguments& arguments) {
 }
 
 std::unique_ptr<ProfiledDevice> open_device(const DeviceArguments& arguments) {
-  return open_torch_device(arguments.device, arguments.threads);
+  return torch_engine("pw-profile").profiling->open_device(arguments.device, arguments.threads);
 }
 
 HardwareSpec hardware_of(const ProfiledDevice& device, const DeviceArguments& arguments) {

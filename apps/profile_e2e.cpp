@@ -6,8 +6,9 @@
 
 #include "app.h"
 #include "io/files.h"
-#include "profile/torch_transformer.h"
+#include "profile/torch_profiling.h"
 #include "profile_device.h"
+#include "torch_engine.h"
 #include "workload_options.h"
 
 namespace pw {
@@ -48,7 +49,8 @@ int run(const Arguments& arguments) {
       std::cerr << "note: " << note << '\n';
     }
   }
-  const std::unique_ptr<Transformer> transformer = Transformer::make(model, requests, *device);
+  const std::unique_ptr<Transformer> transformer =
+      torch_engine("pw-profile e2e").profiling->make_transformer(model, requests, *device);
   std::vector<EndToEndRun> runs;
   for (std::int64_t i = -arguments.warm_ups; i < arguments.runs; ++i) {
     const EndToEndRun measured = run_end_to_end(*transformer, model, requests);

@@ -6,9 +6,10 @@
 
 #include "app.h"
 #include "io/files.h"
-#include "profile/torch_device.h"
+#include "profile/torch_profiling.h"
 #include "profile_device.h"
 #include "pw/data_paths.h"
+#include "torch_engine.h"
 
 namespace pw {
 namespace {
@@ -81,7 +82,7 @@ int run(const Arguments& arguments) {
   const std::unique_ptr<ProfiledDevice> device = open_device(arguments.device);
   HardwareSpec spec = nominal_spec(device->info());
   std::cerr << spec.name << ", " << device->library() << ": measuring\n";
-  const SustainedRates rates = measure_rates(*device);
+  const SustainedRates rates = torch_engine("pw-profile spec").profiling->measure_rates(*device);
   std::vector<std::string> notes{"written by pw-profile " PW_VERSION " spec with " +
                                  device->library()};
   if (device->info().is_gpu) {

@@ -5,7 +5,8 @@
 #include <memory>
 
 #include "app.h"
-#include "pw/checkpoint.h"
+#include "model/torch_training.h"
+#include "torch_engine.h"
 
 namespace pw {
 namespace {
@@ -16,7 +17,8 @@ struct Options {
 };
 
 int run(const Options& options) {
-  record_operand_copies(options.checkpoint, options.copies, options.output);
+  torch_engine("pw-train copies")
+      .training->record_operand_copies(options.checkpoint, options.copies, options.output);
   std::cerr << "wrote " << options.output.string() << '\n';
   return kDone;
 }

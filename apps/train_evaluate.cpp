@@ -11,16 +11,17 @@
 #include "error_bands.h"
 #include "io/files.h"
 #include "metrics_json.h"
-#include "model/openblas_core.h"
-#include "pw/checkpoint.h"
+#include "model/torch_training.h"
 #include "pw/cross_validation.h"
 #include "pw/quantile_trainer.h"
+#include "torch_engine.h"
 #include "train_mlp_options.h"
 #include "training_progress.h"
 
 namespace pw {
 namespace {
 
+constexpr char kPurpose[] = "pw-train evaluate";
 constexpr std::int64_t kFolds = 5;
 
 struct EvaluateArguments {
@@ -40,8 +41,8 @@ void write_result(const EvaluateArguments& arguments, const Json& json) {
   }
 }
 
-int evaluate_checkpoint(const EvaluateArguments& arguments) {
-  const auto model = load_checkpoint(*arguments.checkpoint);
+int evaluate_checkpoint(const TorchTraining& torch, const EvaluateArguments& arguments) {
+  const auto model = torch.load_checkpoint(*arguments.checkpoint);
   const ModelRecord& record = model->record();
   const Dataset data = read_rows_for(arguments.training.data, record);
   const LabelledMetrics metrics = evaluate_model(*model, data, "test");
@@ -89,7 +90,7 @@ std::vector<Fold> plan_folds(const EvaluateArguments& arguments, const Dataset& 
   return folds;
 }
 
-int evaluate_training(const EvaluateArguments& arguments) {
+int evaluate_training(const TorchTraining& torch, const EvaluateArguments& arguments) {
   const bool recommended = arguments.training.recommended();
   const Dataset data =
       read_training_data(arguments.training.data,
@@ -98,9 +99,9 @@ int evaluate_training(const EvaluateArguments& arguments) {
   const std::vector<Fold> folds = plan_folds(arguments, data);
   TrainingProgress progress(std::cerr);
   const auto show = [&](const EpochReport& report) { progress.show(report); };
-  const CrossValidation result = recommended
-                                     ? cross_validate(data, folds, arguments.training.ratio, show)
-                                     : cross_validate(data, folds, arguments.training.mlp, show);
+  const CrossValidation result =
+      recommended ? torch.cross_validate_log_ratio(data, folds, arguments.training.ratio, show)
+                  : torch.cross_validate_mlp(data, folds, arguments.training.mlp, show);
   progress.finish();
   const std::string what = held_out(arguments, data);
   const std::optional<HeldOutErrors> errors =
@@ -129,7 +130,7 @@ int run(const EvaluateArguments& arguments) {
     if (data.test.empty() || !data.train.empty()) {
       throw UsageError("--checkpoint is evaluated on the rows of --test: give that alone");
     }
-    return evaluate_checkpoint(arguments);
+    return evaluate_checkpoint(*torch_engine(kPurpose).training, arguments);
   }
   if (data.train.empty() || data.operator_name.empty() || !data.test.empty()) {
     throw UsageError(
@@ -137,8 +138,9 @@ int run(const EvaluateArguments& arguments) {
         "and --test");
   }
   check_arguments(arguments.training);
-  use_fitting_openblas_core();
-  return evaluate_training(arguments);
+  const TorchTraining& torch = *torch_engine(kPurpose).training;
+  torch.use_fitting_openblas_core();
+  return evaluate_training(torch, arguments);
 }
 
 void add_plan_options(CLI::App& command, EvaluateArguments& arguments) {

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "app.h"
+#include "model/torch_training.h"
 #include "option_values.h"
-#include "pw/checkpoint.h"
+#include "torch_engine.h"
 
 namespace pw {
 namespace {
@@ -18,7 +19,8 @@ struct Options {
 };
 
 int run(const Options& options) {
-  import_state_dict(options.pth, options.operator_name, options.output);
+  torch_engine("pw-train import")
+      .training->import_state_dict(options.pth, options.operator_name, options.output);
   std::cerr << "wrote " << options.output.string() << '\n';
   return kDone;
 }

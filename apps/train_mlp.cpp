@@ -4,16 +4,18 @@
 #include <memory>
 
 #include "app.h"
-#include "model/openblas_core.h"
+#include "model/torch_training.h"
 #include "pw/training_report.h"
 #include "stop_request.h"
+#include "torch_engine.h"
 #include "train_mlp_options.h"
 #include "training_progress.h"
 
 namespace pw {
 namespace {
 
-TrainingRun train(const MlpArguments& arguments, const TrainingData& data) {
+TrainingRun train(const TorchTraining& torch, const MlpArguments& arguments,
+                  const TrainingData& data) {
   TrainingProgress progress(std::cerr);
   const auto show = [&](const EpochReport& report) { progress.show(report); };
   const Dataset* test = data.test ? &*data.test : nullptr;
@@ -22,9 +24,8 @@ TrainingRun train(const MlpArguments& arguments, const TrainingData& data) {
   control.stop = StopRequest::is_made;
   TrainingRun run =
       arguments.recommended()
-          ? run_log_ratio_training(data.train, test, arguments.ratio, arguments.output, show,
-                                   control)
-          : run_mlp_training(data.train, test, arguments.mlp, arguments.output, show, control);
+          ? torch.run_log_ratio(data.train, test, arguments.ratio, arguments.output, show, control)
+          : torch.run_mlp(data.train, test, arguments.mlp, arguments.output, show, control);
   progress.finish();
   return run;
 }
@@ -48,10 +49,11 @@ void print_stop(const MlpArguments& arguments, const TrainingRun& run) {
 
 int run(MlpArguments arguments) {
   settle_mlp_options(arguments);
-  use_fitting_openblas_core();
+  const TorchTraining& torch = *torch_engine("pw-train mlp").training;
+  torch.use_fitting_openblas_core();
   const TrainingData data = read_training_data(
       arguments.data, arguments.recommended() ? ModelKind::log_ratio : ModelKind::efficiency);
-  const TrainingRun run = train(arguments, data);
+  const TrainingRun run = train(torch, arguments, data);
   if (run.saved) {
     print_metrics(std::cout, run.record.metrics);
     print_error_bands(std::cout, run.record.known_gpu_errors);

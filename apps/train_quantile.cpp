@@ -8,11 +8,11 @@
 #include "app.h"
 #include "config_file.h"
 #include "metrics.h"
-#include "model/openblas_core.h"
-#include "pw/checkpoint.h"
+#include "model/torch_training.h"
 #include "pw/quantile_trainer.h"
 #include "pw/training_report.h"
 #include "stop_request.h"
+#include "torch_engine.h"
 #include "train_mlp_options.h"
 #include "training_progress.h"
 
@@ -27,7 +27,8 @@ struct QuantileArguments {
   KernelReportOptions kernels;
 };
 
-TrainingRun train(const QuantileArguments& arguments, const Dataset& data) {
+TrainingRun train(const TorchTraining& torch, const QuantileArguments& arguments,
+                  const Dataset& data) {
   TrainingProgress progress(std::cerr);
   const auto show = [&](const EpochReport& report) { progress.show(report); };
   const StopRequest stop_request;
@@ -36,15 +37,16 @@ TrainingRun train(const QuantileArguments& arguments, const Dataset& data) {
   const std::filesystem::path& output = arguments.training.output;
   TrainingRun run =
       arguments.training.recommended()
-          ? run_log_ratio_quantile_training(data, arguments.training.ratio, arguments.quantiles,
-                                            output, show, control)
-          : run_mlp_quantile_training(data, arguments.training.mlp, output, show, control);
+          ? torch.run_log_ratio_quantile(data, arguments.training.ratio, arguments.quantiles,
+                                         output, show, control)
+          : torch.run_mlp_quantile(data, arguments.training.mlp, output, show, control);
   progress.finish();
   return run;
 }
 
-void write_report(const QuantileArguments& arguments, const TrainingRun& run, const Dataset& data) {
-  const auto model = load_checkpoint(arguments.training.output);
+void write_report(const TorchTraining& torch, const QuantileArguments& arguments,
+                  const TrainingRun& run, const Dataset& data) {
+  const auto model = torch.load_checkpoint(arguments.training.output);
   std::vector<std::int64_t> rows(data.rows());
   std::iota(rows.begin(), rows.end(), 0);
   const std::filesystem::path& folder = *arguments.training.report;
@@ -69,16 +71,17 @@ void settle(QuantileArguments& arguments) {
 
 int run(QuantileArguments arguments) {
   settle(arguments);
-  use_fitting_openblas_core();
+  const TorchTraining& torch = *torch_engine("pw-train quantile").training;
+  torch.use_fitting_openblas_core();
   const TrainingData data = read_training_data(
       arguments.training.data,
       arguments.training.recommended() ? ModelKind::log_ratio : ModelKind::efficiency);
-  const TrainingRun run = train(arguments, data.train);
+  const TrainingRun run = train(torch, arguments, data.train);
   if (run.saved) {
     print_coverage(std::cout, run.record, run.record.coverage);
     std::cerr << "wrote " << arguments.training.output.string() << '\n';
     if (arguments.training.report) {
-      write_report(arguments, run, data.train);
+      write_report(torch, arguments, run, data.train);
     }
   }
   if (run.stopped) {

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 #include "comma_list.h"
+#include "io/files.h"
 #include "program_location.h"
 #include "pw/fields.h"
 
@@ -48,7 +49,10 @@ const TorchEngine& torch_engine(const std::string& purpose) {
   for (const fs::path& file : possible_files()) {
     if (engine != nullptr) break;
     std::error_code error;
-    if (fs::exists(file, error)) engine = &open_engine(file);
+    if (fs::exists(file, error)) {
+      engine = &open_engine(file);
+      end_between_writes_of(engine->end_between_writes);
+    }
     tried.push_back(file.string());
   }
   if (engine == nullptr) {

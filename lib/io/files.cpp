@@ -36,6 +36,7 @@ static_assert(std::atomic<int>::is_always_lock_free &&
               std::atomic<void (*)()>::is_always_lock_free);  // for use in signal handlers
 std::atomic<int> writes_at_work{0};
 std::atomic<void (*)()> waiting_end{nullptr};
+std::atomic<void (*)(void (*)())> end_of_other_library{nullptr};
 
 // Paths of temporary files for signal handlers, which cannot allocate or wait.
 struct TemporaryPath {
@@ -55,7 +56,11 @@ void end_if_no_write_at_work() {
   if (writes_at_work != 0) return;
   if (void (*end)() = waiting_end.exchange(nullptr)) {
     remove_temporary_files();
-    end();
+    if (void (*end_of_other)(void (*)()) = end_of_other_library) {
+      end_of_other(end);
+    } else {
+      end();
+    }
   }
 }
 
@@ -239,6 +244,10 @@ void require_writable(const std::filesystem::path& path) {
 void end_between_writes(void (*end)()) {
   waiting_end = end;
   end_if_no_write_at_work();
+}
+
+void end_between_writes_of(void (*its_end_between_writes)(void (*end)())) {
+  end_of_other_library = its_end_between_writes;
 }
 
 }  // namespace pw

@@ -78,4 +78,8 @@ void require_writable(const std::filesystem::path& path);
 // soon as no thread is about to make or rename one. For signal handlers: safe if `end` is.
 void end_between_writes(void (*end)());
 
+// A library with a copy of this code of its own writes files too: from now on end_between_writes()
+// calls its end_between_writes() in place of `end`, and that one calls `end`.
+void end_between_writes_of(void (*its_end_between_writes)(void (*end)()));
+
 }  // namespace pw

@@ -51,6 +51,26 @@ class PwTrainTest : public testing::Test {
   const TemporaryFolder folder_;
 };
 
+// A copy alone in a folder has no libpw_torch_engine.so beside it.
+TEST_F(PwTrainTest, LoadsLibTorchOnlyToFit) {
+  fs::copy_file(program("pw-train"), folder_.path() / "pw-train");
+  const auto run_copy = [&](std::vector<std::string> arguments) {
+    return run_program(folder_.path(), "./pw-train", arguments);
+  };
+  folder_.file("train.csv", gemm_rows());
+  EXPECT_EQ(run_copy({"mlp", "--help"}).exit_code, 0);
+  EXPECT_EQ(run_copy({"mlp", "--operator", "gemm", "--epochs", "none"}).exit_code, 2);
+  const ProgramResult linear =
+      run_copy({"linear", "--operator", "gemm", "--train", "train.csv", "--output", "linear.json",
+                "--hardware-dir", (source_folder() / "hardware").string()});
+  EXPECT_EQ(linear.exit_code, 0) << linear.errors;
+  const ProgramResult mlp =
+      run_copy({"mlp", "--operator", "gemm", "--train", "train.csv", "--output", "m.pt"});
+  EXPECT_EQ(mlp.exit_code, 3);
+  EXPECT_THAT(mlp.errors,
+              AllOf(HasSubstr("pw-train mlp needs LibTorch"), HasSubstr("libpw_torch_engine.so")));
+}
+
 TEST_F(PwTrainTest, TrainsAndTellsHowWell) {
   const ProgramResult result =
       train(gemm_rows() + "1,1,1,nan,A100,own\n",

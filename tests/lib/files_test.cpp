@@ -148,6 +148,24 @@ TEST(FileWriter, LeavesTheOldFileWhenTheProcessIsEnded) {
   EXPECT_EQ(entries(folder.path()), 1u);
 }
 
+// The other library's files go first, then the process.
+TEST(EndBetweenWrites, AsksALibraryThatWritesTooFirst) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    static int asked = 0;
+    end_between_writes_of([](void (*end)()) {
+      asked = 1;
+      end();
+    });
+    end_between_writes([] { ::_exit(7 + asked); });
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 8) << status;
+}
+
 // A child process writes over and over and is told to end at some moment of it.
 TEST(EndBetweenWrites, LeavesNoTemporaryFile) {
   const TemporaryFolder folder;

@@ -24,6 +24,17 @@ const char* core_at_load() {
 
 const std::string_view core = core_at_load();
 
+// Of the BLAS that came with LibTorch, which pw-train loads with symbols of its own: they are not
+// among those that RTLD_NEXT searches.
+pw::Sgemm sgemm_behind() {
+  for (const char* file : {"libblas.so.3", "libopenblas.so.0"}) {
+    if (void* library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD)) {
+      if (void* symbol = dlsym(library, "sgemm_")) return reinterpret_cast<pw::Sgemm>(symbol);
+    }
+  }
+  return reinterpret_cast<pw::Sgemm>(dlsym(RTLD_NEXT, "sgemm_"));
+}
+
 }  // namespace
 
 extern "C" {
@@ -36,8 +47,7 @@ void sgemm_(const char* ta, const char* tb, const int* m, const int* n, const in
   if (core == variable("OLD_OPENBLAS_CRASHES")) {
     std::raise(SIGILL);
   }
-  const auto next = reinterpret_cast<pw::Sgemm>(dlsym(RTLD_NEXT, "sgemm_"));
-  next(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  sgemm_behind()(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   if (core == variable("OLD_OPENBLAS_WRONG")) {
     c[0] += 1;
   }
