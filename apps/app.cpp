@@ -1,14 +1,14 @@
 #include "app.h"
 
-#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "config_file.h"
 #include "io/text.h"
@@ -17,20 +17,18 @@
 
 namespace pw {
 
-int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+int run_app(cli::App& app, int argc, char** argv, const std::function<int()>& body) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is then an error with a message
   end_on_signals(app.get_name());
   try {
-    std::vector<std::string> arguments = with_config_file(app, {argv + 1, argv + argc});
-    std::reverse(arguments.begin(), arguments.end());  // the order that this parse() takes
-    app.parse(std::move(arguments));
+    app.parse(with_config_file(app, {argv + 1, argv + argc}));
     const int code = body();
     if (!std::cout.flush()) {
       throw DataError("cannot write to the standard output");
     }
     return code;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsageError;
+    return app.cli11().exit(error) == 0 ? kDone : kUsageError;
   } catch (const UsageError& error) {
     std::cerr << app.get_name() << ": " << one_line(error.what()) << '\n';
     return kUsageError;
@@ -49,10 +47,10 @@ int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
   }
 }
 
-void refuse_main_options(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
+void refuse_main_options(cli::App& app) {
+  for (const cli::Option* option : app.get_options()) {
     if (option->count() > 0) {
-      throw CLI::ValidationError(option->get_name(),
+      throw cli::ValidationError(option->get_name(),
                                  "belongs after the subcommand, or to a command line without one");
     }
   }

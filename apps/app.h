@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include <CLI/CLI.hpp>
+#include "cli.h"
 
 namespace pw {
 
@@ -19,10 +19,10 @@ enum ExitCode {
 // Parses the command line with the options of a configuration file (config_file.h), then runs
 // `body`: the one place where exceptions and signals become one sentence on stderr and an exit
 // code.
-int run_app(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+int run_app(cli::App& app, int argc, char** argv, const std::function<int()>& body);
 
 // Of a program that works with and without subcommand: throws a usage error if options of the
 // program itself stand before a subcommand, where they would be lost.
-void refuse_main_options(const CLI::App& app);
+void refuse_main_options(cli::App& app);
 
 }  // namespace pw

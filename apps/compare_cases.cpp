@@ -168,7 +168,7 @@ int compare_cases(const Arguments& arguments) {
                                 : compare(methods, measured, rule));
 }
 
-void add_output_options(CLI::App& app, Arguments& arguments) {
+void add_output_options(cli::App& app, Arguments& arguments) {
   const std::string group = "Output";
   app.add_option("--output", arguments.output, "Folder for comparison_<method>.csv and summary.csv")
       ->option_text("FOLDER")
@@ -189,16 +189,16 @@ std::string check_limit(const std::string& text) {
   return "'" + text + "', expected a number of at least 0";
 }
 
-void add_limit_options(CLI::App& app, Arguments& arguments) {
+void add_limit_options(cli::App& app, Arguments& arguments) {
   const std::string group = "Limits (for automatic checks)";
-  CLI::Option* limit = app.add_option("--max-mape", arguments.max_error,
+  cli::Option* limit = app.add_option("--max-mape", arguments.max_error,
                                       "Exit with 4 if a method's mean absolute error is above this")
-                           ->check(check_limit, "")
+                           ->check(cli::Check(check_limit))
                            ->option_text("PERCENT")
                            ->group(group);
-  CLI::Option* phase =
+  cli::Option* phase =
       app.add_option("--phase", arguments.phase, "Phase of --max-mape: prefill, decode or total")
-          ->check(CLI::IsMember({"prefill", "decode", "total"}))
+          ->check(cli::IsMember({"prefill", "decode", "total"}))
           ->option_text("PHASE")
           ->needs(limit)
           ->group(group);
@@ -213,30 +213,30 @@ void add_limit_options(CLI::App& app, Arguments& arguments) {
 
 }  // namespace
 
-void add_compare_cases(CLI::App& app, Action& action) {
+void add_compare_cases(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::Option* predictions =
+  cli::Option* predictions =
       app.add_option("--pred", arguments->predictions,
                      "Predictions: a folder of JSON files, a JSON file or a CSV; repeat it for\n"
                      "several methods. The name is that of the folder without _pred")
           ->option_text("[NAME=]PATH")
           ->allow_extra_args(false);
-  CLI::Option* real = app.add_option("--real", arguments->measurements,
+  cli::Option* real = app.add_option("--real", arguments->measurements,
                                      "Measurements: a folder, an SGLang .jsonl, a vLLM .json or "
                                      "a CSV")
                           ->option_text("PATH");
   app.add_option("--run", arguments->run_name,
                  "Runs of the measurement file to compare a prediction file with, by run_name")
       ->option_text("NAME");
-  CLI::Option* runs =
+  cli::Option* runs =
       app.add_option(
              "--runs", arguments->runs,
              "Measured value of a case with several runs: median (default), mean, best,\n"
              "worst, without-first (median without the first run). best is the run closest\n"
              "to the prediction")
-          ->check(CLI::IsMember({"median", "mean", "best", "worst", "without-first"}))
+          ->check(cli::IsMember({"median", "mean", "best", "worst", "without-first"}))
           ->option_text("RULE");
-  CLI::Option* rules =
+  cli::Option* rules =
       app.add_flag("--published-rules", arguments->published_rules,
                    "Write the tables of the original scripts into --output, byte for byte")
           ->excludes(runs);
@@ -250,8 +250,8 @@ void add_compare_cases(CLI::App& app, Action& action) {
   rules->needs(app.get_option("--output"));
   app.parse_complete_callback([&app, &action, arguments, predictions, real] {
     if (!app.get_subcommands().empty()) return;
-    if (predictions->empty()) throw CLI::RequiredError("--pred");
-    if (real->empty()) throw CLI::RequiredError("--real");
+    if (predictions->empty()) throw cli::RequiredError("--pred");
+    if (real->empty()) throw cli::RequiredError("--real");
     action = [arguments] { return compare_cases(*arguments); };
   });
 }

@@ -30,9 +30,9 @@ int show_difference(const Arguments& arguments) {
 
 }  // namespace
 
-void add_compare_diff(CLI::App& app, Action& action) {
+void add_compare_diff(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* diff =
+  cli::App* diff =
       app.add_subcommand("diff", "What changed between two predictions, per operator and phase");
   diff->add_option("A", arguments->a, "Prediction (JSON)")->required()->option_text("A.json");
   diff->add_option("B", arguments->b, "Prediction (JSON)")->required()->option_text("B.json");

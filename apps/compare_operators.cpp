@@ -45,9 +45,9 @@ int compare_rows(const Arguments& arguments) {
 
 }  // namespace
 
-void add_compare_operators(CLI::App& app, Action& action) {
+void add_compare_operators(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* operators =
+  cli::App* operators =
       app.add_subcommand("operators", "Errors of predicted operator durations, by GPU and by size");
   operators
       ->add_option("--pred", arguments->predicted,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <CLI/CLI.hpp>
+
 #include "comma_list.h"
 #include "io/json_file.h"
 
@@ -121,7 +123,7 @@ class ConfigFile {
 
 }  // namespace
 
-void add_config_option(CLI::App& command) {
+void add_config_option(cli::App& command) {
   command
       .add_option_function<std::string>(
           kConfig, [](const std::string&) {},
@@ -129,8 +131,8 @@ void add_config_option(CLI::App& command) {
       ->type_name("FILE");
 }
 
-std::vector<std::string> with_config_file(const CLI::App& app, std::vector<std::string> arguments) {
-  const CLI::App& command = chosen_command(app, arguments);
+std::vector<std::string> with_config_file(const cli::App& app, std::vector<std::string> arguments) {
+  const CLI::App& command = chosen_command(app.cli11(), arguments);
   const std::string path = config_path(arguments);
   if (command.get_option_no_throw(kConfig) != nullptr && !path.empty()) {
     const std::vector<std::string> more = ConfigFile(path, command).arguments(arguments);

@@ -7,7 +7,7 @@
 
 namespace pw {
 
-EngineOptionHandles add_engine_options(CLI::App& app, EngineArguments& arguments) {
+EngineOptionHandles add_engine_options(cli::App& app, EngineArguments& arguments) {
   EngineOptionHandles handles;
   handles.engine =
       app.add_option("--engine", arguments.engine,

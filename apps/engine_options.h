@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "predictor_options.h"
 #include "pw/engine_profile.h"
 
@@ -18,10 +17,10 @@ struct EngineArguments {
 };
 
 struct EngineOptionHandles {
-  CLI::Option* engine = nullptr;
-  CLI::Option* without = nullptr;
+  cli::Option* engine = nullptr;
+  cli::Option* without = nullptr;
 };
-EngineOptionHandles add_engine_options(CLI::App& app, EngineArguments& arguments);
+EngineOptionHandles add_engine_options(cli::App& app, EngineArguments& arguments);
 
 // No engine for baselines and under the published rules, which sum the model's own kernels alone.
 std::optional<EngineProfile> engine_profile(const EngineArguments& arguments,

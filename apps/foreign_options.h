@@ -2,16 +2,15 @@
 
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "pw/foreign_module.h"
 
 namespace pw {
 
 // --input-transform, for modules that pw-train has not written.
-CLI::Option* add_input_transform_option(CLI::App& app, std::optional<InputTransform>& transform);
+cli::Option* add_input_transform_option(cli::App& app, std::optional<InputTransform>& transform);
 
 // --operator and --input-transform, for commands about one file.
-void add_foreign_options(CLI::App& app, ForeignModule& foreign);
+void add_foreign_options(cli::App& app, ForeignModule& foreign);
 
 }  // namespace pw

@@ -8,7 +8,7 @@
 
 namespace pw {
 
-// For CLI::Option::check: what is wrong with an operator's name, or an empty text.
+// For cli::Check: what is wrong with an operator's name, or an empty text.
 std::string check_operator_name(const std::string& name);
 // The same for names of models, which are those of operators, attn_ragged and attn_paged.
 std::string check_model_name(const std::string& name);

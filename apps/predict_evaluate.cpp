@@ -87,8 +87,8 @@ int evaluate(const Arguments& arguments) {
 
 }  // namespace
 
-void add_predict_evaluate(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
+void add_predict_evaluate(cli::App& app, Action& action) {
+  cli::App* command = app.add_subcommand(
       "evaluate", "Print what a model gives for features as they are, one output per row");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("file", arguments->checkpoint, "Checkpoint (.pt)")

@@ -8,8 +8,8 @@
 
 namespace pw {
 
-void add_predict_info(CLI::App& app, Action& action) {
-  CLI::App* info = app.add_subcommand("info", "Print what a checkpoint says about itself");
+void add_predict_info(cli::App& app, Action& action) {
+  cli::App* info = app.add_subcommand("info", "Print what a checkpoint says about itself");
   const auto file = std::make_shared<std::filesystem::path>();
   const auto foreign = std::make_shared<ForeignModule>();
   info->add_option("file", *file, "Checkpoint (.pt)")->required()->option_text("FILE");

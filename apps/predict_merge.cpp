@@ -17,9 +17,9 @@ struct Arguments {
 
 }  // namespace
 
-void add_predict_merge(CLI::App& app, Action& action) {
+void add_predict_merge(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* merge = app.add_subcommand(
+  cli::App* merge = app.add_subcommand(
       "merge", "Join the shards of a sweep: the same bytes as a sweep without shards");
   merge->add_option("shards", arguments->shards, "Outputs of all shards, in any order")
       ->required()

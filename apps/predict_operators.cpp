@@ -121,16 +121,16 @@ int predict(const Arguments& arguments) {
 
 }  // namespace
 
-void add_predict_operators(CLI::App& app, Action& action) {
+void add_predict_operators(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* operators = app.add_subcommand("operators",
+  cli::App* operators = app.add_subcommand("operators",
                                            "Append features and predicted durations, with their "
                                            "p10 and p90, to a CSV of operator problems");
   operators
       ->add_option("--operator", arguments->family,
                    "gemm, gemm_fp8, attn, rmsnorm, siluandmul or moe")
       ->required()
-      ->check(check_operator_name, "")
+      ->check(cli::Check(check_operator_name))
       ->option_text("NAME");
   operators->add_option("--input", arguments->input, "CSV with the operator's problem columns")
       ->required()

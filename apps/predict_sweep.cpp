@@ -173,13 +173,13 @@ constexpr char kExamples[] =
 
 }  // namespace
 
-void add_predict_sweep(CLI::App& app, Action& action) {
+void add_predict_sweep(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App* sweep_app = app.add_subcommand(
+  cli::App* sweep_app = app.add_subcommand(
       "sweep", "Predict every combination of models, GPUs, parallelism and requests: a row each");
   sweep_app->footer(kExamples);
   add_sweep_options(*sweep_app, arguments->sweep);
-  CLI::Option* output =
+  cli::Option* output =
       sweep_app->add_option("--output", arguments->output, "File; default: standard output")
           ->option_text("FILE")
           ->group("Output");
@@ -189,7 +189,7 @@ void add_predict_sweep(CLI::App& app, Action& action) {
       ->needs(output)
       ->group("Output");
   sweep_app->add_option("--threads", arguments->threads, "Threads (one per core)")
-      ->check(CLI::Range(std::size_t{1}, kMostThreads))
+      ->check(cli::Range(std::size_t{1}, kMostThreads))
       ->option_text("N")
       ->group("Output");
   add_config_option(*sweep_app);

@@ -142,12 +142,12 @@ int predict(const Arguments& arguments) {
 
 }  // namespace
 
-void add_predict_workload(CLI::App& app, Action& action) {
+void add_predict_workload(cli::App& app, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::Option* file = app.add_option("--workload", arguments->workload_file,
+  cli::Option* file = app.add_option("--workload", arguments->workload_file,
                                      "Workload file, from pw-workload or published")
                           ->option_text("FILE");
-  CLI::Option* hardware =
+  cli::Option* hardware =
       app.add_option("--hardware", arguments->predictor.hardware,
                      "GPU by short or full name; several separated by commas, or all")
           ->delimiter(',')
@@ -155,12 +155,12 @@ void add_predict_workload(CLI::App& app, Action& action) {
   app.add_option("--output", arguments->output,
                  "Result as JSON: a file, or a folder for <workload>_<GPU>.json")
       ->option_text("PATH");
-  CLI::Option* summary = app.add_flag("--summary", arguments->summary,
+  cli::Option* summary = app.add_flag("--summary", arguments->summary,
                                       "JSON with sums per operator in place of every iteration");
   app.add_flag("--json", arguments->json, "Print the JSON instead of the table");
   const EngineOptionHandles engine = add_engine_options(app, arguments->engine);
   const WorkloadOptionHandles workload = add_workload_options(app, arguments->workload);
-  for (CLI::Option* option : app.get_options()) {
+  for (cli::Option* option : app.get_options()) {
     if (option->get_group() == "Requests" || option->get_group() == "Engine") {
       option->excludes(file);  // a workload file has them already
     }
@@ -171,7 +171,7 @@ void add_predict_workload(CLI::App& app, Action& action) {
       ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments->predictor);
-  for (CLI::Option* option : {engine.engine, engine.without, summary}) {
+  for (cli::Option* option : {engine.engine, engine.without, summary}) {
     option->excludes("--published-rules");
   }
   app.parse_complete_callback([&app, &action, arguments, file, hardware, workload] {
@@ -180,13 +180,13 @@ void add_predict_workload(CLI::App& app, Action& action) {
       return;
     }
     if (file->empty() && workload.model->empty()) {
-      throw CLI::RequiredError("--workload, or --model with a trace or request lengths,");
+      throw cli::RequiredError("--workload, or --model with a trace or request lengths,");
     }
     if (file->empty()) {
       workload.require_requests();
     }
     if (hardware->empty()) {
-      throw CLI::RequiredError("--hardware");
+      throw cli::RequiredError("--hardware");
     }
     arguments->workload.options.published_rules = arguments->predictor.published_rules;
     action = [arguments] { return predict(*arguments); };

@@ -56,18 +56,18 @@ fs::path checkpoint_folder(const PredictorArguments& arguments) {
 
 }  // namespace
 
-CLI::Option* add_runtime_option(CLI::App& app, NetworkEngine& runtime) {
+cli::Option* add_runtime_option(cli::App& app, NetworkEngine& runtime) {
   return app
       .add_option_function<std::string>(
           "--runtime",
           [&runtime](const std::string& name) { runtime = parse_network_engine(name); },
           "What evaluates the networks: auto (default), native, or torch, the slower reference; "
           "auto loads LibTorch only for networks that pw-train does not write")
-      ->check(CLI::IsMember({"auto", "native", "torch"}))
+      ->check(cli::IsMember({"auto", "native", "torch"}))
       ->option_text("auto|native|torch");
 }
 
-void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
+void add_predictor_options(cli::App& app, PredictorArguments& arguments) {
   app.add_option("--hardware-dir", arguments.hardware_folder, "Folder of GPU specs (*.json)")
       ->option_text("FOLDER")
       ->group("Models and data");
@@ -90,7 +90,7 @@ void add_predictor_options(CLI::App& app, PredictorArguments& arguments) {
          "--method",
          [&arguments](const std::string& name) { arguments.method = methods().at(name); },
          "learned (default); baselines: roofline (nominal rates), linear (linear.json)")
-      ->check(CLI::IsMember(methods()))
+      ->check(cli::IsMember(methods()))
       ->option_text("learned|roofline|linear")
       ->group("Models and data");
   app.add_flag("--published-rules", arguments.published_rules,

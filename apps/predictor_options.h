@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "pw/collective.h"
 #include "pw/hardware_catalog.h"
 #include "pw/model_loader.h"
@@ -28,8 +27,8 @@ struct PredictorArguments {
   bool published_rules = false;
 };
 
-CLI::Option* add_runtime_option(CLI::App& app, NetworkEngine& runtime);
-void add_predictor_options(CLI::App& app, PredictorArguments& arguments);
+cli::Option* add_runtime_option(cli::App& app, NetworkEngine& runtime);
+void add_predictor_options(cli::App& app, PredictorArguments& arguments);
 
 HardwareCatalog hardware_catalog(const PredictorArguments& arguments);
 // The GPUs that --hardware names, each once; "all" stands for those of the catalog.

@@ -6,14 +6,14 @@
 
 namespace pw {
 
-void add_device_options(CLI::App& command, DeviceArguments& arguments) {
+void add_device_options(cli::App& command, DeviceArguments& arguments) {
   command
       .add_option("--device", arguments.device, "What runs the kernels (cpu); cuda: the first GPU")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(cli::IsMember({"cpu", "cuda"}))
       ->option_text("cpu|cuda")
       ->group("Device");
   command.add_option("--threads", arguments.threads, "Threads of a CPU (all cores)")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->option_text("N")
       ->group("Device");
   command

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "pw/hardware_catalog.h"
 #include "pw/profiling.h"
 
@@ -19,7 +18,7 @@ struct DeviceArguments {
   std::int64_t threads = 0;
   std::optional<std::filesystem::path> hardware_folder;
 };
-void add_device_options(CLI::App& command, DeviceArguments& arguments);
+void add_device_options(cli::App& command, DeviceArguments& arguments);
 
 std::unique_ptr<ProfiledDevice> open_device(const DeviceArguments& arguments);
 

@@ -78,16 +78,16 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_e2e_command(CLI::App& app, std::function<int()>& action) {
-  CLI::App* command = app.add_subcommand(
+void add_e2e_command(cli::App& app, std::function<int()>& action) {
+  cli::App* command = app.add_subcommand(
       "e2e", "Run a model with random weights and write its latencies for pw-compare");
   const auto arguments = std::make_shared<Arguments>();
   const WorkloadOptionHandles options = add_workload_options(*command, arguments->workload);
   command->add_option("--runs", arguments->runs, "Runs that are written (3)")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->option_text("N");
   command->add_option("--warm-up", arguments->warm_ups, "Runs before them (1)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cli::NonNegativeNumber())
       ->option_text("N");
   command
       ->add_option("--output", arguments->output,

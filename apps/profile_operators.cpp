@@ -104,19 +104,19 @@ int run(Arguments arguments) {
 
 }  // namespace
 
-void add_operator_profile(CLI::App& app, std::function<int()>& action) {
+void add_operator_profile(cli::App& app, std::function<int()>& action) {
   constexpr char kWhat[] = "What is measured";
   const auto arguments = std::make_shared<Arguments>();
   ProfileOptions& options = arguments->options;
   app.add_option("--operator", arguments->operators,
                  "Operators of the plan; unless given all\nthat the device has kernels for")
       ->delimiter(',')
-      ->check(check_operator_name, "")
+      ->check(cli::Check(check_operator_name))
       ->option_text("gemm,attn,...")
       ->group(kWhat);
-  CLI::Option* preset =
+  cli::Option* preset =
       app.add_option("--preset", arguments->preset, "A plan that ships: config/plans/*.json")
-          ->check(CLI::IsMember({"quick", "standard", "full"}))
+          ->check(cli::IsMember({"quick", "standard", "full"}))
           ->option_text("quick|standard|full")
           ->group(kWhat);
   app.add_option("--plan", arguments->plan, "A plan of your own, see docs/profiling.md")
@@ -125,14 +125,14 @@ void add_operator_profile(CLI::App& app, std::function<int()>& action) {
       ->group(kWhat);
   app.add_option("--weights", arguments->operands,
                  "Operands in DRAM, as in a model (cold), or in the cache where they fit (hot)")
-      ->check(CLI::IsMember({"cold", "hot"}))
+      ->check(cli::IsMember({"cold", "hot"}))
       ->option_text("cold|hot")
       ->group(kWhat);
   app.add_option("--output", options.output, "Folder of <operator>.csv and <operator>.json")
       ->option_text("FOLDER")
       ->group("Run");
   app.add_option("--minutes", options.minutes, "Stop after this time, with what is measured")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->option_text("M")
       ->group("Run");
   app.add_flag("--resume", options.resume, "Go on with the rows that --output has")->group("Run");
@@ -146,10 +146,10 @@ void add_operator_profile(CLI::App& app, std::function<int()>& action) {
       return;
     }
     if (arguments->preset.empty() && !arguments->plan) {
-      throw CLI::RequiredError("--preset or --plan");
+      throw cli::RequiredError("--preset or --plan");
     }
     if (arguments->options.output.empty()) {
-      throw CLI::RequiredError("--output");
+      throw cli::RequiredError("--output");
     }
     action = [arguments] { return run(*arguments); };
   });

@@ -2,11 +2,11 @@
 
 #include <functional>
 
-#include <CLI/CLI.hpp>
+#include "cli.h"
 
 namespace pw {
 
 // What pw-profile does without a command: measures operators.
-void add_operator_profile(CLI::App& app, std::function<int()>& action);
+void add_operator_profile(cli::App& app, std::function<int()>& action);
 
 }  // namespace pw

@@ -108,8 +108,8 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_spec_command(CLI::App& app, std::function<int()>& action) {
-  CLI::App* command = app.add_subcommand(
+void add_spec_command(cli::App& app, std::function<int()>& action) {
+  cli::App* command = app.add_subcommand(
       "spec", "Write the hardware file of this device, with measured sustained rates");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("--output", arguments->output, "The file; its stem is the short name")

@@ -2,10 +2,10 @@
 
 #include <functional>
 
-#include <CLI/CLI.hpp>
+#include "cli.h"
 
 namespace pw {
 
-void add_spec_command(CLI::App& app, std::function<int()>& action);
+void add_spec_command(cli::App& app, std::function<int()>& action);
 
 }  // namespace pw

@@ -2,7 +2,7 @@
 #include "compare.h"
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  pw::cli::App app(
       "Compares predicted with measured latencies: errors of each case, and mean, median, worst\n"
       "and bias by method, phase, GPU and model.",
       "pw-compare");

@@ -2,7 +2,7 @@
 #include "predict.h"
 
 int main(int argc, char** argv) {
-  CLI::App app(
+  pw::cli::App app(
       "Predicts how long an LLM workload takes on a GPU, operator by operator.\n"
       "Give a workload file, or a model with a trace or with request lengths.",
       "pw-predict");

@@ -22,7 +22,7 @@ constexpr char kExamples[] =
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(kDescription, "pw-profile");
+  pw::cli::App app(kDescription, "pw-profile");
   app.footer(kExamples);
   app.require_subcommand(0, 1);
   std::function<int()> action;

@@ -27,7 +27,7 @@ constexpr char kExamples[] =
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(kDescription, "pw-train");
+  pw::cli::App app(kDescription, "pw-train");
   app.footer(kExamples);
   app.require_subcommand(1);
   std::function<int()> action;

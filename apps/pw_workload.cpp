@@ -60,7 +60,7 @@ int generate(const Arguments& arguments) {
 
 int run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app(kDescription, "pw-workload");
+  pw::cli::App app(kDescription, "pw-workload");
   app.footer(kExamples);
   const WorkloadOptionHandles options = add_workload_options(app, arguments.workload);
   app.add_flag("--published-rules", arguments.workload.options.published_rules,

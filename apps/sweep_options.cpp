@@ -16,11 +16,11 @@ constexpr char kAllModels[] = "all";
 constexpr char kGrid[] = "Grid";
 constexpr char kOutput[] = "Output";
 
-CLI::Option* add_sizes(CLI::App& app, const std::string& name, std::vector<std::int64_t>& sizes,
+cli::Option* add_sizes(cli::App& app, const std::string& name, std::vector<std::int64_t>& sizes,
                        const std::string& description) {
   return app.add_option(name, sizes, description)
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->option_text("N,...")
       ->group(kGrid);
 }
@@ -40,7 +40,7 @@ bool parse_shard(std::string_view text, SweepArguments& arguments) {
 void refuse_repetition(const std::string& option, const std::vector<std::int64_t>& sizes) {
   for (auto size = sizes.begin(); size != sizes.end(); ++size) {
     if (std::find(sizes.begin(), size, *size) != size) {
-      throw CLI::ValidationError(option, "names " + std::to_string(*size) + " twice");
+      throw cli::ValidationError(option, "names " + std::to_string(*size) + " twice");
     }
   }
 }
@@ -111,7 +111,7 @@ void load_requests(const SweepArguments& arguments, LoadedSweep& loaded) {
 
 }  // namespace
 
-void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
+void add_sweep_options(cli::App& app, SweepArguments& arguments) {
   app.add_option("--models", arguments.models,
                  "Models: Hugging Face config.json files or names of shipped ones; or all of these")
       ->delimiter(',')
@@ -125,16 +125,16 @@ void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
       ->group(kGrid);
   add_sizes(app, "--tp", arguments.tp_sizes, "Tensor-parallel GPUs (1)");
   add_sizes(app, "--pp", arguments.pp_sizes, "Pipeline stages (1)");
-  CLI::Option* trace = app.add_option("--trace", arguments.traces, "CSVs with a request per line")
+  cli::Option* trace = app.add_option("--trace", arguments.traces, "CSVs with a request per line")
                            ->option_text("FILE...")
                            ->group(kGrid);
-  CLI::Option* batch =
+  cli::Option* batch =
       add_sizes(app, "--batch", arguments.batches,
                 "Requests that run together; of a trace the first ones, or all without this "
                 "option, if it has at most 256");
-  CLI::Option* input =
+  cli::Option* input =
       add_sizes(app, "--input-len", arguments.input_tokens, "Tokens of each prompt");
-  CLI::Option* output =
+  cli::Option* output =
       add_sizes(app, "--output-len", arguments.output_tokens, "Tokens that each request generates");
   input->needs(output)->needs(batch)->excludes(trace);
   output->needs(input);
@@ -144,14 +144,14 @@ void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
          "--format",
          [&arguments](const std::string& name) { arguments.format = parse_sweep_format(name); },
          "csv (default), or jsonl: a JSON object per line")
-      ->check(CLI::IsMember({"csv", "jsonl"}))
+      ->check(cli::IsMember({"csv", "jsonl"}))
       ->option_text("csv|jsonl")
       ->group(kOutput);
   app.add_option_function<std::string>(
          "--shard",
          [&arguments](const std::string& text) {
            if (!parse_shard(text, arguments)) {
-             throw CLI::ValidationError("--shard",
+             throw cli::ValidationError("--shard",
                                         "is '" + text + "', expected I/N with I from 1 to N");
            }
          },
@@ -166,14 +166,14 @@ void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
       ->option_text("FILE")
       ->group("Models and data");
   add_predictor_options(app, arguments.predictor);
-  for (CLI::Option* option : {engine.engine, engine.without}) {
+  for (cli::Option* option : {engine.engine, engine.without}) {
     option->excludes("--published-rules");
   }
 }
 
-void check_sweep_options(const CLI::App& app, const SweepArguments& arguments) {
+void check_sweep_options(const cli::App& app, const SweepArguments& arguments) {
   if (app.count("--trace") + app.count("--input-len") == 0) {
-    throw CLI::RequiredError("--trace, or --batch with --input-len and --output-len");
+    throw cli::RequiredError("--trace, or --batch with --input-len and --output-len");
   }
   refuse_repetition("--tp", arguments.tp_sizes);
   refuse_repetition("--pp", arguments.pp_sizes);

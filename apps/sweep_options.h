@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "engine_options.h"
 #include "predictor_options.h"
 #include "sweep_run.h"
@@ -32,8 +31,8 @@ struct SweepArguments {
 };
 
 // Usage errors beyond single values, such as a tp named twice, are thrown when parsing completes.
-void add_sweep_options(CLI::App& app, SweepArguments& arguments);
-void check_sweep_options(const CLI::App& app, const SweepArguments& arguments);
+void add_sweep_options(cli::App& app, SweepArguments& arguments);
+void check_sweep_options(const cli::App& app, const SweepArguments& arguments);
 
 // A sweep with the files that it was read from: names with file name and SHA-256.
 struct LoadedSweep {

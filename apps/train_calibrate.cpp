@@ -105,8 +105,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_calibrate_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_calibrate_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "calibrate",
       "Sustained tensor and DRAM rate of a GPU for its file: from measured GEMMs, or from another "
       "operator beside a GPU whose rates are known");
@@ -119,7 +119,7 @@ void add_calibrate_command(CLI::App& parent, std::function<int()>& action) {
       ->option_text("FILE (required)")
       ->required();
   command->add_option("--operator", options->family, "Operator of the rows (default: gemm)")
-      ->check(check_operator_name, "")
+      ->check(cli::Check(check_operator_name))
       ->option_text("NAME");
   command
       ->add_option("--reference", options->reference,

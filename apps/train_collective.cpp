@@ -138,7 +138,7 @@ int run(const Options& options) {
 
 // An option whose value is the text of one of `choices`.
 template <class Target, class Choice, std::size_t N>
-void add_choice(CLI::App& command, const std::string& name, Target& target,
+void add_choice(cli::App& command, const std::string& name, Target& target,
                 const std::array<Choice, N>& choices, const std::string& description) {
   std::vector<std::string> names;
   std::string names_text;
@@ -155,14 +155,14 @@ void add_choice(CLI::App& command, const std::string& name, Target& target,
             }
           },
           description)
-      ->check(CLI::IsMember(names))
+      ->check(cli::IsMember(names))
       ->option_text(names_text);
 }
 
 }  // namespace
 
-void add_collective_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_collective_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "collective", "Fit models of all_reduce and send_recv to durations of profiled calls");
   const auto options = std::make_shared<Options>();
   command
@@ -174,10 +174,10 @@ void add_collective_command(CLI::App& parent, std::function<int()>& action) {
       ->add_option("--source", options->source,
                    "Where the data comes from and its licence, stored with each model")
       ->required();
-  CLI::Option* custom = command->add_option(
+  cli::Option* custom = command->add_option(
       "--custom-all-reduce", options->custom,
       "CSV of the engine's own all_reduce: hardware, num_workers, size in bytes, avg_duration_us");
-  CLI::Option* custom_source = command
+  cli::Option* custom_source = command
                                    ->add_option("--custom-source", options->custom_source,
                                                 "Where the CSV comes from and its licence")
                                    ->needs(custom);

@@ -25,8 +25,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_copies_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_copies_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "copies",
       "Tell a checkpoint that was trained before records told it how many sets of operands its "
       "training rows used in turn; the network stays as it is");

@@ -143,21 +143,21 @@ int run(const EvaluateArguments& arguments) {
   return evaluate_training(torch, arguments);
 }
 
-void add_plan_options(CLI::App& command, EvaluateArguments& arguments) {
+void add_plan_options(cli::App& command, EvaluateArguments& arguments) {
   const std::string group = "What is held out";
   command
       .add_option("--checkpoint", arguments.checkpoint,
                   "Evaluate this model on --test instead of a training")
       ->type_name("FILE")
       ->group(group);
-  CLI::Option* folds =
+  cli::Option* folds =
       command
           .add_option("--folds", arguments.folds,
                       "Hold each problem (with --hold-out-groups: each group) out once, in so many "
                       "parts (5)")
-          ->check(CLI::Range(2, 1000))
+          ->check(cli::Range(2, 1000))
           ->group(group);
-  CLI::Option* groups =
+  cli::Option* groups =
       command
           .add_option("--hold-out-groups", arguments.training.data.hold_out_by,
                       "Hold out whole groups of rows with equal cells in these columns; without "
@@ -174,7 +174,7 @@ void add_plan_options(CLI::App& command, EvaluateArguments& arguments) {
   command
       .add_option("--seen-fraction", arguments.seen_fraction,
                   "Share of the rows of seen groups or GPUs that are held out too, to compare")
-      ->check(CLI::Range(0.001, 0.9))
+      ->check(cli::Range(0.001, 0.9))
       ->capture_default_str()
       ->group(group);
   command.add_option("--output", arguments.output, "Write the result there as JSON")
@@ -183,8 +183,8 @@ void add_plan_options(CLI::App& command, EvaluateArguments& arguments) {
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_evaluate_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "evaluate", "Tell how well a checkpoint, or a training on unseen rows, predicts");
   const auto arguments = std::make_shared<EvaluateArguments>();
   MlpArguments& training = arguments->training;

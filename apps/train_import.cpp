@@ -27,8 +27,8 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_import_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_import_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "import", "Convert a .pth of the original's Python programs to a checkpoint");
   const auto options = std::make_shared<Options>();
   command
@@ -36,7 +36,7 @@ void add_import_command(CLI::App& parent, std::function<int()>& action) {
       ->type_name("FILE")
       ->required();
   command->add_option("--operator", options->operator_name, "Operator that the model is of")
-      ->check(check_operator_name, "")
+      ->check(cli::Check(check_operator_name))
       ->type_name("NAME")
       ->required();
   command->add_option("--output", options->output, "Checkpoint to write")

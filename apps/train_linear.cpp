@@ -53,12 +53,12 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_linear_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_linear_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "linear", "Fit the linear baseline: overhead, share of compute time, share of DRAM time");
   const auto options = std::make_shared<Options>();
   command->add_option("--operator", options->operator_name, "gemm, attn, rmsnorm, ...")
-      ->check(check_operator_name, "")
+      ->check(cli::Check(check_operator_name))
       ->option_text("NAME (required)")
       ->required();
   command->add_option("--train", options->train, "Profiled rows, avg_duration in microseconds")

@@ -74,8 +74,8 @@ int run(MlpArguments arguments) {
 
 }  // namespace
 
-void add_mlp_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand("mlp", "Fit a network to profiled durations");
+void add_mlp_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand("mlp", "Fit a network to profiled durations");
   const auto arguments = std::make_shared<MlpArguments>();
   add_mlp_options(*command, *arguments);
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

@@ -10,7 +10,7 @@ namespace pw {
 namespace {
 
 // What only `pw-train mlp` has: how rows are split, and which fit is kept.
-void add_split_options(CLI::App& command, MlpArguments& options) {
+void add_split_options(cli::App& command, MlpArguments& options) {
   command
       .add_flag("--published-rules", options.published_rules,
                 "As the original: validation rows drawn by row, published FA2 schedule")
@@ -27,7 +27,7 @@ void add_split_options(CLI::App& command, MlpArguments& options) {
 }
 
 // Further fits that tell how far the model may be off.
-void add_band_options(CLI::App& command, MlpArguments& options) {
+void add_band_options(cli::App& command, MlpArguments& options) {
   const std::string group = "Error bands, preset recommended";
   command
       .add_option_function<std::vector<std::string>>(
@@ -71,7 +71,7 @@ std::string default_text(double value) {
 // other.
 class TrainingOptions {
  public:
-  TrainingOptions(CLI::App& command, MlpArguments& options)
+  TrainingOptions(cli::App& command, MlpArguments& options)
       : command_(command), options_(options) {}
 
   template <class T>
@@ -120,13 +120,13 @@ class TrainingOptions {
         ->group(group);
   }
 
-  CLI::App& command_;
+  cli::App& command_;
   MlpArguments& options_;
 };
 
 }  // namespace
 
-void add_fit_options(CLI::App& command, MlpArguments& options) {
+void add_fit_options(cli::App& command, MlpArguments& options) {
   TrainingOptions add(command, options);
   using M = MlpOptions;
   using R = RatioOptions;
@@ -146,7 +146,7 @@ void add_fit_options(CLI::App& command, MlpArguments& options) {
             options.mlp.device = options.ratio.device = parse_device(text);
           },
           "Where the network is trained (cpu)")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(cli::IsMember({"cpu", "cuda"}))
       ->group("Training");
   add.published("--dropout", &M::dropout, "Dropout after each block");
   add.recommended("--members", &R::members, "Networks whose mean is the model (3)");
@@ -156,7 +156,7 @@ void add_fit_options(CLI::App& command, MlpArguments& options) {
   add.recommended("--warm-up", &R::warm_up, "Share of the steps before the maximum rate (0.1)");
 }
 
-void add_validation_options(CLI::App& command, MlpArguments& options) {
+void add_validation_options(cli::App& command, MlpArguments& options) {
   TrainingOptions add(command, options);
   using M = MlpOptions;
   add.both("--validation-fraction", &M::validation_fraction, &RatioOptions::validation_fraction,
@@ -169,7 +169,7 @@ void add_validation_options(CLI::App& command, MlpArguments& options) {
                 "Epochs without progress before the end");
 }
 
-void add_run_options(CLI::App& command, MlpArguments& options, const std::string& report) {
+void add_run_options(cli::App& command, MlpArguments& options, const std::string& report) {
   const std::string group = "Run";
   command.add_option("--output", options.output, "Checkpoint to write")
       ->type_name("FILE")
@@ -193,13 +193,13 @@ void add_run_options(CLI::App& command, MlpArguments& options, const std::string
       ->group(group);
 }
 
-void add_preset_option(CLI::App& command, MlpArguments& options, const std::string& published,
+void add_preset_option(cli::App& command, MlpArguments& options, const std::string& published,
                        const std::string& recommended) {
   command
       .add_option(
           "--preset", options.preset,
           "published: " + published + "; recommended: " + recommended + " (docs/training.md)")
-      ->check(CLI::IsMember({"published", "recommended"}))
+      ->check(cli::IsMember({"published", "recommended"}))
       ->capture_default_str()
       ->group("Model");
 }
@@ -225,7 +225,7 @@ void check_arguments(const MlpArguments& arguments) {
   }
 }
 
-void add_mlp_options(CLI::App& command, MlpArguments& arguments) {
+void add_mlp_options(cli::App& command, MlpArguments& arguments) {
   add_config_option(command);
   add_training_data_options(command, arguments.data);
   add_preset_option(command, arguments, "the original's network and features",

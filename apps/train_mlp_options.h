@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "pw/trainer.h"
 #include "training_data.h"
 
@@ -28,16 +27,16 @@ struct MlpArguments {
 
 // Groups of options that other commands of pw-train share. Defaults are those in `arguments` at the
 // call.
-void add_preset_option(CLI::App& command, MlpArguments& arguments, const std::string& published,
+void add_preset_option(cli::App& command, MlpArguments& arguments, const std::string& published,
                        const std::string& recommended);  // what each one stands for
-void add_fit_options(CLI::App& command, MlpArguments& arguments);
-void add_validation_options(CLI::App& command, MlpArguments& arguments);
-void add_run_options(CLI::App& command, MlpArguments& arguments,
+void add_fit_options(cli::App& command, MlpArguments& arguments);
+void add_validation_options(cli::App& command, MlpArguments& arguments);
+void add_run_options(cli::App& command, MlpArguments& arguments,
                      const std::string& report);  // the files of the report
 // Throws DataError for an option of the other preset and for an output that is a folder.
 void check_arguments(const MlpArguments& arguments);
 
-void add_mlp_options(CLI::App& command, MlpArguments& arguments);
+void add_mlp_options(cli::App& command, MlpArguments& arguments);
 
 // Throws DataError for options that do not go together, then lets --published-rules set what it
 // stands for.

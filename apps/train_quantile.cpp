@@ -92,7 +92,7 @@ int run(QuantileArguments arguments) {
   return kDone;
 }
 
-void add_quantile_options(CLI::App& command, QuantileArguments& arguments) {
+void add_quantile_options(cli::App& command, QuantileArguments& arguments) {
   const std::string group = "Quantiles";
   QuantileOptions& quantiles = arguments.quantiles;
   command
@@ -100,7 +100,7 @@ void add_quantile_options(CLI::App& command, QuantileArguments& arguments) {
                   "Share of measurements that stay at or below the predicted performance; the "
                   "first one is the model's output (several with preset recommended)")
       ->type_name("Q...")
-      ->check(CLI::Range(0.001, 0.999))
+      ->check(cli::Range(0.001, 0.999))
       ->default_str("0.8")
       ->group(group);
   command
@@ -128,14 +128,14 @@ void add_quantile_options(CLI::App& command, QuantileArguments& arguments) {
   command
       .add_option("--report-topk", arguments.kernels.topk,
                   "Report at most so many kernels of each GPU, the worst ones")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->group(group);
 }
 
 }  // namespace
 
-void add_quantile_command(CLI::App& parent, std::function<int()>& action) {
-  CLI::App* command = parent.add_subcommand(
+void add_quantile_command(cli::App& parent, std::function<int()>& action) {
+  cli::App* command = parent.add_subcommand(
       "quantile", "Fit the ceiling of performance: what most kernels of a kind do not exceed");
   const auto arguments = std::make_shared<QuantileArguments>();
   MlpArguments& training = arguments->training;

@@ -35,10 +35,10 @@ DatasetOptions dataset_options(const TrainingDataArguments& arguments, ModelKind
   return options;
 }
 
-void add_file_options(CLI::App& command, TrainingDataArguments& arguments) {
+void add_file_options(cli::App& command, TrainingDataArguments& arguments) {
   command.add_option("--operator", arguments.operator_name, "gemm, attn, rmsnorm, ...")
       ->type_name("NAME")
-      ->check(check_operator_name, "")
+      ->check(cli::Check(check_operator_name))
       ->required()
       ->group(kData);
   command.add_option("--train", arguments.train, "Profiled rows")
@@ -58,7 +58,7 @@ void add_file_options(CLI::App& command, TrainingDataArguments& arguments) {
       ->group(kData);
 }
 
-void add_column_options(CLI::App& command, TrainingDataArguments& arguments) {
+void add_column_options(cli::App& command, TrainingDataArguments& arguments) {
   command
       .add_option("--where", arguments.where,
                   "Use only rows with column=value, column!=value, column=value|value, "
@@ -71,7 +71,7 @@ void add_column_options(CLI::App& command, TrainingDataArguments& arguments) {
       .add_option(
           "--duration-unit", arguments.duration_unit,
           "Of avg_duration, us if not given; a header such as avg_duration_ms names its own")
-      ->check(CLI::IsMember({"us", "ms", "s"}))
+      ->check(cli::IsMember({"us", "ms", "s"}))
       ->group(kData);
   command
       .add_option("--weight", arguments.weight_column,
@@ -87,7 +87,7 @@ void add_column_options(CLI::App& command, TrainingDataArguments& arguments) {
       ->group(kData);
 }
 
-void add_analysis_options(CLI::App& command, TrainingDataArguments& arguments) {
+void add_analysis_options(cli::App& command, TrainingDataArguments& arguments) {
   command
       .add_option("--features", arguments.features,
                   "Use these features of the model's kind alone, for ablations")
@@ -103,18 +103,18 @@ void add_analysis_options(CLI::App& command, TrainingDataArguments& arguments) {
   command
       .add_option("--fa2-schedule", arguments.fa2_schedule,
                   "How FlashAttention-2 tasks are scheduled")
-      ->check(CLI::IsMember({"published", "faithful"}))
+      ->check(cli::IsMember({"published", "faithful"}))
       ->capture_default_str()
       ->group(kModel);
   command.add_option("--gemm-tile", arguments.gemm_tile, "Tile of GEMMs whose row names none")
-      ->check(CLI::IsMember({"selected", "fixed_128"}))
+      ->check(cli::IsMember({"selected", "fixed_128"}))
       ->capture_default_str()
       ->group(kModel);
 }
 
 }  // namespace
 
-void add_training_data_options(CLI::App& command, TrainingDataArguments& arguments) {
+void add_training_data_options(cli::App& command, TrainingDataArguments& arguments) {
   add_file_options(command, arguments);
   add_column_options(command, arguments);
   add_analysis_options(command, arguments);

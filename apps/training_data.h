@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "pw/dataset.h"
 #include "pw/hardware_catalog.h"
 
@@ -27,7 +26,7 @@ struct TrainingDataArguments {
   std::optional<double> weight_copies;
 };
 
-void add_training_data_options(CLI::App& command, TrainingDataArguments& arguments);
+void add_training_data_options(cli::App& command, TrainingDataArguments& arguments);
 
 struct TrainingData {
   Dataset train;

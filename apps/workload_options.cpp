@@ -10,20 +10,20 @@ namespace {
 constexpr char kRequests[] = "Requests";
 constexpr char kEngine[] = "Engine";
 
-void add_request_options(CLI::App& app, WorkloadArguments& arguments,
+void add_request_options(cli::App& app, WorkloadArguments& arguments,
                          WorkloadOptionHandles& handles) {
   handles.trace =
       app.add_option("--trace", arguments.trace, "CSV or JSON lines with a request per line")
           ->option_text("FILE")
           ->group(kRequests);
-  CLI::Option* batch =
+  cli::Option* batch =
       app.add_option("--batch", arguments.batch,
                      "Requests that run together; of a trace: all, if it has at most 256")
-          ->check(CLI::PositiveNumber)
+          ->check(cli::PositiveNumber())
           ->option_text("N")
           ->group(kRequests);
   app.add_option("--offset", arguments.offset, "First request of the trace, counted from 0")
-      ->check(CLI::NonNegativeNumber)
+      ->check(cli::NonNegativeNumber())
       ->option_text("K")
       ->needs(handles.trace)
       ->group(kRequests);
@@ -33,27 +33,27 @@ void add_request_options(CLI::App& app, WorkloadArguments& arguments,
       ->group(kRequests);
   handles.input_tokens =
       app.add_option("--input-len", arguments.input_tokens, "Tokens of each prompt")
-          ->check(CLI::PositiveNumber)
+          ->check(cli::PositiveNumber())
           ->option_text("TOKENS")
           ->needs(batch)
           ->excludes(handles.trace)
           ->group(kRequests);
-  CLI::Option* output =
+  cli::Option* output =
       app.add_option("--output-len", arguments.output_tokens, "Tokens that each request generates")
-          ->check(CLI::PositiveNumber)
+          ->check(cli::PositiveNumber())
           ->option_text("TOKENS")
           ->needs(handles.input_tokens)
           ->group(kRequests);
   handles.input_tokens->needs(output);
 }
 
-void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
+void add_parallel_options(cli::App& app, WorkloadOptions& options) {
   app.add_option("--tp", options.tp_size, "Tensor-parallel GPUs (1)")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->option_text("N")
       ->group(kEngine);
   app.add_option("--pp", options.pp_size, "Pipeline stages (1)")
-      ->check(CLI::PositiveNumber)
+      ->check(cli::PositiveNumber())
       ->option_text("N")
       ->group(kEngine);
   add_kernel_options(app, options);
@@ -61,7 +61,7 @@ void add_parallel_options(CLI::App& app, WorkloadOptions& options) {
 
 }  // namespace
 
-void add_kernel_options(CLI::App& app, WorkloadOptions& options) {
+void add_kernel_options(cli::App& app, WorkloadOptions& options) {
   const std::map<std::string, AttentionKernel> kernels{{"auto", AttentionKernel::automatic},
                                                        {"fa2", AttentionKernel::fa2},
                                                        {"fa3", AttentionKernel::fa3}};
@@ -70,7 +70,7 @@ void add_kernel_options(CLI::App& app, WorkloadOptions& options) {
     app.add_option_function<std::string>(
            name, [&kernel, kernels](const std::string& text) { kernel = kernels.at(text); },
            "Attention kernel of " + phase + " (auto: fa3 on Hopper, fa2 on other GPUs)")
-        ->check(CLI::IsMember(kernels))
+        ->check(cli::IsMember(kernels))
         ->option_text("auto|fa2|fa3")
         ->group(kEngine);
   };
@@ -78,21 +78,21 @@ void add_kernel_options(CLI::App& app, WorkloadOptions& options) {
   add_kernel("--decode-backend", options.decode_kernel, "decode");
   app.add_option("--rmsnorm-per-layer", options.rmsnorm_per_layer,
                  "RMSNorms of each layer (2); 4 reproduces four published Qwen3 files")
-      ->check(CLI::IsMember({2, 4}))
+      ->check(cli::IsMember({2, 4}))
       ->option_text("2|4")
       ->group(kEngine);
 }
 
 void WorkloadOptionHandles::require_requests() const {
   if (model->empty()) {
-    throw CLI::RequiredError("--model");
+    throw cli::RequiredError("--model");
   }
   if (trace->empty() && input_tokens->empty()) {
-    throw CLI::RequiredError("--trace, or --batch with --input-len and --output-len");
+    throw cli::RequiredError("--trace, or --batch with --input-len and --output-len");
   }
 }
 
-WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arguments) {
+WorkloadOptionHandles add_workload_options(cli::App& app, WorkloadArguments& arguments) {
   WorkloadOptionHandles handles;
   handles.model = app.add_option("--model", arguments.model,
                                  "Model: a Hugging Face config.json, or the name of a shipped one")

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "cli.h"
 #include "pw/workload.h"
 
 namespace pw {
@@ -25,17 +24,17 @@ struct WorkloadArguments {
 };
 
 // Attention kernels and norms alone.
-void add_kernel_options(CLI::App& app, WorkloadOptions& options);
+void add_kernel_options(cli::App& app, WorkloadOptions& options);
 
 struct WorkloadOptionHandles {
-  CLI::Option* model = nullptr;
-  CLI::Option* trace = nullptr;
-  CLI::Option* input_tokens = nullptr;
+  cli::Option* model = nullptr;
+  cli::Option* trace = nullptr;
+  cli::Option* input_tokens = nullptr;
 
   // Throws a usage error unless the model and a trace or request lengths were given.
   void require_requests() const;
 };
-WorkloadOptionHandles add_workload_options(CLI::App& app, WorkloadArguments& arguments);
+WorkloadOptionHandles add_workload_options(cli::App& app, WorkloadArguments& arguments);
 
 Trace asked_requests(const WorkloadArguments& arguments);
 ModelConfig asked_model(const WorkloadArguments& arguments);

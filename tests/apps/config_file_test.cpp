@@ -1,5 +1,6 @@
 #include "config_file.h"
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,14 +18,14 @@ using testing::HasSubstr;
 class ConfigFileTest : public testing::Test {
  protected:
   ConfigFileTest() {
-    CLI::App* fit = app_.add_subcommand("fit", "");
+    cli::App* fit = app_.add_subcommand("fit", "");
     add_config_option(*fit);
-    fit->add_option("--train", train)->required();
-    fit->add_option("--learning-rate", learning_rate);
-    fit->add_option("--hidden", hidden);
-    fit->add_option("--group-by", group_by)->delimiter(',');
-    fit->add_option("--where", where)->take_all()->expected(1);
-    fit->add_flag("--quick", quick);
+    fit->add_option("--train", train, "")->required();
+    fit->add_option("--learning-rate", learning_rate, "");
+    fit->add_option("--hidden", hidden, "");
+    fit->add_option("--group-by", group_by, "")->delimiter(',');
+    fit->add_option("--where", where, "")->take_all()->expected(1);
+    fit->add_flag("--quick", quick, "");
     app_.add_subcommand("other", "");
   }
 
@@ -32,7 +33,6 @@ class ConfigFileTest : public testing::Test {
     std::vector<std::string> arguments{"fit", "--config", folder_.file("c.json", json).string()};
     arguments.insert(arguments.end(), more.begin(), more.end());
     arguments = with_config_file(app_, arguments);
-    std::reverse(arguments.begin(), arguments.end());
     app_.parse(arguments);
   }
   std::string parse_error(const std::string& json) {
@@ -40,9 +40,9 @@ class ConfigFileTest : public testing::Test {
   }
 
   const TemporaryFolder folder_;
-  CLI::App app_{"", "program"};
+  cli::App app_{"", "program"};
   std::vector<std::string> train, group_by, where;
-  std::vector<int> hidden;
+  std::vector<std::int64_t> hidden;
   double learning_rate = 0;
   bool quick = false;
 };

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,11 +40,11 @@ class TrainCollective : public ::testing::Test {
   }
 
   int run(const std::string& options = "") {
-    CLI::App app;
+    cli::App app;
     std::function<int()> action;
     add_collective_command(app, action);
-    app.parse("collective --data \"" + (folder_ / "data").string() + "\" --output \"" +
-              (folder_ / "out" / "c.json").string() + "\" --source \"made up\" " + options);
+    app.cli11().parse("collective --data \"" + (folder_ / "data").string() + "\" --output \"" +
+                      (folder_ / "out" / "c.json").string() + "\" --source \"made up\" " + options);
     return action();
   }
 
@@ -135,11 +136,11 @@ TEST_F(TrainCollective, UnusableFoldersAreErrorsAndWriteNothing) {
 }
 
 TEST_F(TrainCollective, AsksForWhatItNeeds) {
-  CLI::App app;
+  cli::App app;
   std::function<int()> action;
   add_collective_command(app, action);
-  EXPECT_THROW(app.parse("collective --data x --output y"), CLI::RequiredError);
-  EXPECT_THROW(app.parse("collective --data x --output y --source z --model tree"),
+  EXPECT_THROW(app.cli11().parse("collective --data x --output y"), CLI::RequiredError);
+  EXPECT_THROW(app.cli11().parse("collective --data x --output y --source z --model tree"),
                CLI::ValidationError);
   EXPECT_FALSE(action);
 }
