@@ -1,5 +1,7 @@
 #include "pw/fields.h"
 
+#include "pw/operand_copies.h"
+
 namespace pw {
 
 std::int64_t integer_at_least(const Fields& fields, std::string_view name, std::int64_t minimum) {
@@ -15,9 +17,8 @@ double copies_or(double otherwise, const Fields& fields) {
   constexpr const char* kName = "weight_copies";
   if (!fields.has(kName)) return otherwise;
   const double copies = fields.number(kName);
-  if (copies < 1) {
-    throw DataError(fields.where(kName) + " is " + std::to_string(copies) +
-                    ", expected at least 1");
+  if (!is_copy_count(copies)) {
+    throw DataError(fields.where(kName) + " is " + std::to_string(copies) + ", expected 1 to 1e6");
   }
   return copies;
 }

@@ -19,8 +19,17 @@ Check IsMember(std::initializer_list<const char*> texts) {
 Check IsMember(std::initializer_list<int> numbers) {
   return Check(CLI::IsMember(std::vector<int>(numbers)));
 }
-Check PositiveNumber() { return Check(CLI::PositiveNumber); }
-Check NonNegativeNumber() { return Check(CLI::NonNegativeNumber); }
+Check PositiveNumber() {  // CLI11's message has the largest double in full
+  return Check([](const std::string& text) {
+    return CLI::PositiveNumber(text).empty() ? "" : "'" + text + "', expected a number above 0";
+  });
+}
+Check NonNegativeNumber() {
+  return Check([](const std::string& text) {
+    return CLI::NonNegativeNumber(text).empty() ? ""
+                                                : "'" + text + "', expected a number from 0 on";
+  });
+}
 Check Range(int low, int high) { return Check(CLI::Range(low, high)); }
 Check Range(double low, double high) { return Check(CLI::Range(low, high)); }
 Check Range(std::size_t low, std::size_t high) { return Check(CLI::Range(low, high)); }

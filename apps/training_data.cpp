@@ -5,6 +5,7 @@
 #include "io/json_file.h"
 #include "option_values.h"
 #include "pw/data_paths.h"
+#include "pw/operand_copies.h"
 #include "training_progress.h"
 
 namespace pw {
@@ -21,9 +22,9 @@ DatasetOptions dataset_options(const TrainingDataArguments& arguments, ModelKind
   options.analysis = {parse_fa2_schedule(arguments.fa2_schedule),
                       parse_gemm_tile_policy(arguments.gemm_tile)};
   options.weight_copies = arguments.weight_copies;
-  if (options.weight_copies && !(*options.weight_copies >= 1)) {
+  if (options.weight_copies && !is_copy_count(*options.weight_copies)) {
     throw UsageError("weight copies are " + python_repr(*options.weight_copies) +
-                     ", expected at least 1");
+                     ", expected 1 to 1e6");
   }
   options.features = arguments.features;
   for (const std::string& text : arguments.where) {

@@ -5,10 +5,12 @@
 #include <torch/script.h>
 
 #include "io/files.h"
+#include "io/json_file.h"
 #include "model/foreign_script.h"
 #include "model/load_network.h"
 #include "model/script_model.h"
 #include "model/threads.h"
+#include "pw/operand_copies.h"
 
 namespace pw {
 namespace {
@@ -43,8 +45,8 @@ void record_operand_copies(const std::filesystem::path& checkpoint, double copie
                     std::string(to_string(file.record.kind)) +
                     ", whose features do not see copies; expected log_ratio");
   }
-  if (!(copies >= 1)) {
-    throw UsageError("the operand copies are " + std::to_string(copies) + ", expected at least 1");
+  if (!is_copy_count(copies)) {
+    throw UsageError("operand copies are " + python_repr(copies) + ", expected 1 to 1e6");
   }
   file.record.operand_copies = copies;
   const torch::jit::Module module = load_module(file.bytes, checkpoint.string());

@@ -8,6 +8,9 @@ namespace pw {
 // Derivation and data: docs/method.md, "Cold operands".
 constexpr double kColdCopies = 1000;  // of this many the next one is surely not in L2
 
+// Whether it can be a count of copies: 1 to 1e6, which is what messages expect.
+inline bool is_copy_count(double copies) { return copies >= 1 && copies <= 1e6; }
+
 struct ReusedOperand {
   double set_bytes = 0;  // all operands of one call
   double l2_bytes = 0;   // size of the cache
