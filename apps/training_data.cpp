@@ -23,7 +23,7 @@ DatasetOptions dataset_options(const TrainingDataArguments& arguments, ModelKind
                       parse_gemm_tile_policy(arguments.gemm_tile)};
   options.weight_copies = arguments.weight_copies;
   if (options.weight_copies && !is_copy_count(*options.weight_copies)) {
-    throw UsageError("weight copies are " + python_repr(*options.weight_copies) +
+    throw UsageError("weight copies are " + std::to_string(*options.weight_copies) +
                      ", expected 1 to 1e6");
   }
   options.features = arguments.features;

@@ -5,7 +5,6 @@
 #include <torch/script.h>
 
 #include "io/files.h"
-#include "io/json_file.h"
 #include "model/foreign_script.h"
 #include "model/load_network.h"
 #include "model/script_model.h"
@@ -46,7 +45,7 @@ void record_operand_copies(const std::filesystem::path& checkpoint, double copie
                     ", whose features do not see copies; expected log_ratio");
   }
   if (!is_copy_count(copies)) {
-    throw UsageError("operand copies are " + python_repr(copies) + ", expected 1 to 1e6");
+    throw UsageError("operand copies are " + std::to_string(copies) + ", expected 1 to 1e6");
   }
   file.record.operand_copies = copies;
   const torch::jit::Module module = load_module(file.bytes, checkpoint.string());

@@ -158,7 +158,7 @@ TEST_F(PwTrainTest, OptionsThatDoNotGoTogetherAreErrors) {
       {{"--patience", "0"}, "patience is 0, expected at least 1", 2},
       {{"--dropout", "1"}, "dropout is 1.0, expected between", 2},
       {{"--where", "M"}, "row filter 'M', expected", 2},
-      {{"--weight-copies", "0.5"}, "weight copies are 0.5, expected 1 to 1e6", 2},
+      {{"--weight-copies", "0.5"}, "weight copies are 0.500000, expected 1 to 1e6", 2},
       {{"--weight-copies", "inf"}, "weight copies are inf, expected 1 to 1e6", 2},
       {{"--save-state", "./m.pt"}, "--output and --save-state would both be written to", 2},
   };
