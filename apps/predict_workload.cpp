@@ -31,35 +31,6 @@ Workload requested_workload(const Arguments& arguments) {
                                  : make_workload(arguments.workload);
 }
 
-std::vector<std::string> families_of(const Workload& workload) {
-  bool gemm = false, gemm_fp8 = false, attention = false, rmsnorm = false, silu_mul = false;
-  for (const Iteration& iteration : workload.iterations) {
-    for (const GemmEntry& entry : iteration.gemms) {
-      (entry.fp8 ? gemm_fp8 : gemm) = true;
-    }
-    attention = attention || !iteration.attention.empty();
-    rmsnorm = rmsnorm || !iteration.rmsnorm.empty();
-    silu_mul = silu_mul || !iteration.silu_mul.empty();
-  }
-  std::vector<std::string> families;
-  const auto add = [&](bool used, std::string_view name) {
-    if (used) families.emplace_back(name);
-  };
-  add(gemm, GemmConfig::kName);
-  add(gemm_fp8, Fp8GemmConfig::kName);
-  add(attention, AttentionConfig::kName);
-  add(rmsnorm, RmsNormConfig::kName);
-  add(silu_mul, SiluMulConfig::kName);
-  return families;
-}
-
-bool communicates(const Workload& workload) {
-  for (const Iteration& iteration : workload.iterations) {
-    if (!iteration.communication.empty()) return true;
-  }
-  return false;
-}
-
 void add_provenance(Prediction& prediction, const Arguments& arguments,
                     const std::vector<std::string>& families, const ModelSet& models,
                     const std::string& collectives) {
@@ -127,14 +98,15 @@ int predict(const Arguments& arguments) {
     collectives = load_collectives(arguments.predictor);
   }
   const std::optional<EngineProfile> engine = engine_profile(arguments.engine, arguments.predictor);
-  const WorkloadPlan plan(workload);
-  const OperatorPredictorOptions options = predictor_options(arguments.predictor);
-  std::vector<Prediction> predictions;
+  std::vector<OperatorPredictor> predictors;
   for (const HardwareSpec* gpu : gpus) {
-    const OperatorPredictor predictor(*gpu, models, options);
-    Prediction prediction = plan.predict(predictor, collectives.catalog, engine);
+    predictors.emplace_back(*gpu, models, predictor_options(arguments.predictor));
+  }
+  const OperatorTimer operators(std::move(predictors));
+  std::vector<Prediction> predictions =
+      predict_workload(workload, operators, collectives.catalog, engine);
+  for (Prediction& prediction : predictions) {
     add_provenance(prediction, arguments, families, models, collectives.provenance);
-    predictions.push_back(std::move(prediction));
   }
   write_results(arguments, predictions);
   return kDone;

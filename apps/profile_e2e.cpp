@@ -44,10 +44,8 @@ int run(const Arguments& arguments) {
   const std::vector<Request> requests = in_leaving_order(trace.requests);
   const std::unique_ptr<ProfiledDevice> device = open_device(arguments.device);
   const HardwareSpec hardware = hardware_of(*device, arguments.device);
-  for (const auto* notes : {&model.notes, &trace.notes}) {
-    for (const std::string& note : *notes) {
-      std::cerr << "note: " << note << '\n';
-    }
+  for (const Facts* facts : {&model.facts, &trace.facts}) {
+    for (const Fact& fact : *facts) std::cerr << "note: " << fact.sentence << '\n';
   }
   const std::unique_ptr<Transformer> transformer =
       torch_engine("pw-profile e2e").profiling->make_transformer(model, requests, *device);

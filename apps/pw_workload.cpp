@@ -36,12 +36,12 @@ struct Arguments {
 
 std::string summary(const Workload& workload) {
   std::int64_t decode_steps = 0;
-  for (const Iteration& iteration : workload.iterations) {
-    decode_steps += iteration.phase == Phase::decode ? 1 : 0;
+  for (const Step& step : workload.steps) {
+    decode_steps += step.phase == Phase::decode ? 1 : 0;
   }
-  const Iteration& prefill = workload.iterations.front();
-  return workload.model.stem + ", " + std::to_string(prefill.q_lengths.size()) + " requests with " +
-         std::to_string(num_tokens(prefill)) + " prompt tokens, " + std::to_string(decode_steps) +
+  const Batch& prompts = workload.steps.front().batch;
+  return workload.model.stem + ", " + std::to_string(prompts.requests()) + " requests with " +
+         std::to_string(num_tokens(prompts)) + " prompt tokens, " + std::to_string(decode_steps) +
          " decode steps, tp " + std::to_string(workload.tp_size) + ", pp " +
          std::to_string(workload.pp_size);
 }
@@ -50,8 +50,8 @@ int generate(const Arguments& arguments) {
   const Workload workload = make_workload(arguments.workload);
   const fs::path path = arguments.output / (workload.stem + ".json");
   write_file_atomic(path, workload_json(workload, arguments.workload.options.published_rules));
-  for (const std::string& note : workload.notes) {
-    std::cerr << "note: " << one_line(note) << '\n';
+  for (const Fact& fact : workload.facts) {
+    std::cerr << "note: " << one_line(fact.sentence) << '\n';
   }
   std::cerr << summary(workload) << '\n';
   std::cout << path.string() << '\n';

@@ -13,10 +13,6 @@ namespace {
 constexpr std::string_view kCustomAllReduce = "custom_all_reduce";
 constexpr double kExtrapolationMargin = 1.025;
 
-void add_note(std::string& note, const std::string& text) {
-  note += note.empty() ? text : "; " + text;
-}
-
 std::string number_text(double value) {
   std::ostringstream text;
   text.precision(15);
@@ -53,14 +49,22 @@ CollectiveEstimate at_measured(const CollectiveModel& model, std::int64_t bytes,
   result.duration_us = evaluate(model, bytes, workers);
   const double size = static_cast<double>(bytes);
   if (model.forest && bytes > model.forest->largest_bytes) {
-    result.note = "the forest of " + model.collective + " is constant beyond its largest size, " +
-                  std::to_string(model.forest->largest_bytes) + " bytes: too short for " +
-                  std::to_string(bytes);
+    result.facts.add({FactKind::collective_extrapolated,
+                      "the forest of " + model.collective +
+                          " is constant beyond its largest size, " +
+                          std::to_string(model.forest->largest_bytes) + " bytes: too short for " +
+                          std::to_string(bytes),
+                      {{"collective", model.collective},
+                       {"largest_bytes", model.forest->largest_bytes},
+                       {"bytes", bytes}}});
   } else if (!model.forest) {
     const double last = model.curves.at(workers).bytes.back();
     if (size > last * kExtrapolationMargin) {
-      result.note =
-          "extrapolated from " + number_text(last) + " to " + std::to_string(bytes) + " bytes";
+      result.facts.add(
+          {FactKind::collective_extrapolated,
+           model.collective + " extrapolated from " + number_text(last) + " to " +
+               std::to_string(bytes) + " bytes",
+           {{"collective", model.collective}, {"largest_bytes", last}, {"bytes", bytes}}});
     }
   }
   return result;
@@ -71,7 +75,7 @@ CollectiveEstimate from_data(const CollectiveModel& model, std::int64_t bytes,
   const std::int64_t measured = nearest_workers(model, workers);
   CollectiveEstimate result = at_measured(model, bytes, measured);
   if (measured == workers) {
-    result.errors = band_for_size(model.errors, bytes, /*extrapolated=*/!result.note.empty());
+    result.errors = band_for_size(model.errors, bytes, /*extrapolated=*/!result.facts.empty());
     return result;
   }
   std::string note = model.collective + " on " + std::to_string(workers) + " workers taken from " +
@@ -80,7 +84,10 @@ CollectiveEstimate from_data(const CollectiveModel& model, std::int64_t bytes,
     result.duration_us *= all_reduce_traffic(workers) / all_reduce_traffic(measured);
     note += ", scaled by 2(n-1)/n";
   }
-  add_note(result.note, note);
+  result.facts.add(
+      {FactKind::collective_workers_scaled,
+       note,
+       {{"collective", model.collective}, {"workers", workers}, {"measured_workers", measured}}});
   return result;
 }
 
@@ -164,7 +171,10 @@ CollectiveEstimate CollectiveCatalog::estimate(const HardwareSpec& hardware,
     workers = 2;
   }
   if (workers == 1) {
-    return {0, std::string(collective) + " on one worker: nothing is communicated, 0 us"};
+    return {0,
+            {{FactKind::collective_one_worker,
+              std::string(collective) + " on one worker: nothing is communicated, 0 us",
+              {{"collective", std::string(collective)}}}}};
   }
   if (collective == "all_reduce") {
     return all_reduce(hardware, bytes, workers, custom_max_bytes);
@@ -183,8 +193,10 @@ CollectiveEstimate CollectiveCatalog::all_reduce(const HardwareSpec& hardware, s
   if (bytes <= custom_max_bytes && custom != nullptr) {
     CollectiveEstimate result = from_data(*custom, bytes, workers);
     if (own == nullptr) {
-      add_note(result.note,
-               "custom all_reduce of " + hardware.name + " taken from " + custom->hardware);
+      result.facts.add(
+          {FactKind::collective_borrowed,
+           "custom all_reduce of " + hardware.name + " taken from " + custom->hardware,
+           {{"collective", std::string(kCustomAllReduce)}, {"from_gpu", custom->hardware}}});
       result.errors.reset();
     }
     if (hardware.interconnect == Interconnect::pcie && nccl != nullptr) {
@@ -198,8 +210,10 @@ CollectiveEstimate CollectiveCatalog::all_reduce(const HardwareSpec& hardware, s
   }
   if (own != nullptr) {
     CollectiveEstimate result = from_data(*own, bytes, workers);
-    add_note(result.note, "no measured NCCL all_reduce for " + hardware.name +
-                              ": that of its engine is taken for all sizes");
+    result.facts.add({FactKind::collective_substituted,
+                      "no measured NCCL all_reduce for " + hardware.name +
+                          ": that of its engine is taken for all sizes",
+                      {{"collective", std::string("all_reduce")}}});
     result.errors.reset();
     return result;
   }

@@ -69,7 +69,9 @@ CollectiveEstimate bandwidth_model(const HardwareSpec& hardware, std::string_vie
   if (!link.note.empty()) {
     note << " (" << link.note << ")";
   }
-  result.note = note.str();
+  result.facts.add({FactKind::collective_from_bandwidth,
+                    note.str(),
+                    {{"collective", std::string(collective)}, {"gb_per_s", link.gb_per_s}}});
   return result;
 }
 

@@ -45,35 +45,39 @@ EngineProfile read_engine_profile(const std::filesystem::path& path, const std::
   return engine;
 }
 
-std::vector<EngineOperator> engine_operators(const Workload& workload, const Iteration& iteration,
+std::vector<EngineOperator> engine_operators(const ModelConfig& model, const Step& step,
                                              const HardwareSpec& hardware,
                                              const EngineProfile& engine) {
-  const auto tokens = static_cast<double>(num_tokens(iteration));
-  const auto requests = static_cast<double>(iteration.q_lengths.size());
+  const auto tokens = static_cast<double>(num_tokens(step.batch));
+  const auto requests = static_cast<double>(step.batch.requests());
   std::vector<EngineOperator> operators;
   const auto add = [&](std::string_view name, double us, std::int64_t count) {
     if (us > 0 && engine.left_out.count(std::string(name)) == 0) {
       operators.push_back({name, us, count});
     }
   };
-  for (const AttentionEntry& attention : iteration.attention) {
-    const AttentionConfig& a = attention.config;
-    const auto head_dim = static_cast<double>(a.head_dim);
-    const double heads = static_cast<double>(a.query_heads + a.kv_heads);
-    const double rows = tokens * heads * head_dim;  // elements of queries and keys
-    add("rope", elementwise_us(2 * kBf16Bytes * rows, hardware), attention.count);
-    const double kv = 2 * tokens * static_cast<double>(a.kv_heads) * head_dim;
-    add("kv_store", elementwise_us(2 * kBf16Bytes * kv, hardware), attention.count);
-    if (has_qk_norm(workload.model.architecture)) {
-      add("qk_norm", 2 * elementwise_us(kBf16Bytes * rows, hardware), attention.count);
+  const std::string* layers_done = nullptr;  // two calls of one name are in the same layers
+  for (const Op& op : step.attention) {
+    const auto& a = std::get<AttentionConfig>(op.problem);
+    if (layers_done == nullptr || *layers_done != op.name) {
+      const auto head_dim = static_cast<double>(a.head_dim);
+      const double heads = static_cast<double>(a.query_heads + a.kv_heads);
+      const double rows = tokens * heads * head_dim;  // elements of queries and keys
+      add("rope", elementwise_us(2 * kBf16Bytes * rows, hardware), op.calls);
+      const double kv = 2 * tokens * static_cast<double>(a.kv_heads) * head_dim;
+      add("kv_store", elementwise_us(2 * kBf16Bytes * kv, hardware), op.calls);
+      if (has_qk_norm(model.architecture)) {
+        add("qk_norm", 2 * elementwise_us(kBf16Bytes * rows, hardware), op.calls);
+      }
+      layers_done = &op.name;
     }
-    if (iteration.phase == Phase::decode) {
-      add("kv_merge", elementwise_us(kMergeBytes, hardware), attention.count);
+    if (a.layout == KvLayout::paged) {
+      add("kv_merge", elementwise_us(kMergeBytes, hardware), op.calls);
     }
   }
-  const auto hidden = static_cast<double>(workload.model.hidden_size);
+  const auto hidden = static_cast<double>(model.hidden_size);
   add("embedding", elementwise_us(2 * kBf16Bytes * tokens * hidden, hardware), 1);
-  const auto vocabulary = static_cast<double>(workload.model.vocab_size);
+  const auto vocabulary = static_cast<double>(model.vocab_size);
   add("logits", elementwise_us(kLogitBytes * requests * vocabulary, hardware), 1);
   add("host", engine.host_us_per_iteration, 1);
   return operators;

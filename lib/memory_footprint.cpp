@@ -37,14 +37,18 @@ std::int64_t end_weights(const ModelConfig& m, std::int64_t tp_size, bool first_
 
 std::int64_t longest_total_context(const Workload& workload) {
   std::int64_t longest = 0;
-  for (const Iteration& iteration : workload.iterations) {
-    longest = std::max(longest, std::accumulate(iteration.kv_lengths.begin(),
-                                                iteration.kv_lengths.end(), std::int64_t{0}));
+  for (const Step& step : workload.steps) {
+    const std::vector<std::int64_t>& contexts = step.batch.kv_lengths;
+    longest = std::max(longest, std::accumulate(contexts.begin(), contexts.end(), std::int64_t{0}));
   }
   return longest;
 }
 
 }  // namespace
+
+bool fits(const MemoryFootprint& memory, std::int64_t gpu_memory_bytes) {
+  return gpu_memory_bytes == 0 || memory.weight_bytes + memory.kv_cache_bytes <= gpu_memory_bytes;
+}
 
 MemoryFootprint memory_footprint(const Workload& workload) {
   return memory_footprint(workload.model, workload.tp_size, workload.pp_size,

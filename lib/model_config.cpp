@@ -75,8 +75,8 @@ ModelConfig read_model_config(const fs::path& path) {
   config.architecture = model_name(model);
   config.tied_embeddings = tied_embeddings(model);
   config.fp8 = weights.fp8;
-  config.notes = model_notes(model);
-  config.notes.insert(config.notes.end(), weights.notes.begin(), weights.notes.end());
+  config.facts = model_facts(model);
+  config.facts.add(weights.facts);
   read_dimensions(model, config);
   config.max_context = max_context(model);
   if (const auto window = sliding_window(model, config.num_hidden_layers)) {

@@ -30,8 +30,8 @@ const Dimension kLayers{"num_hidden_layers", {"n_layer", "n_layers", "num_layers
 
 class DimensionReader {
  public:
-  DimensionReader(const ModelJson& model, std::vector<std::string>& notes)
-      : model_(model), fields_(model.decoder, model.decoder_where), notes_(notes) {}
+  DimensionReader(const ModelJson& model, Facts& facts)
+      : model_(model), fields_(model.decoder, model.decoder_where), facts_(facts) {}
 
   // Nothing when the file has it under no name, or as null.
   std::optional<std::int64_t> find(const Dimension& dimension) {
@@ -41,10 +41,14 @@ class DimensionReader {
       if (!fields_.has(other)) continue;
       if (used.empty()) {
         used = other;
-        notes_.push_back(std::string(other) + " is read as " + std::string(dimension.name));
+        facts_.add({FactKind::alternative_key,
+                    std::string(other) + " is read as " + std::string(dimension.name),
+                    {{"key", std::string(other)}, {"read_as", std::string(dimension.name)}}});
       } else if (model_.decoder.at(std::string(other)) != model_.decoder.at(std::string(used))) {
-        notes_.push_back(std::string(used) + " and " + std::string(other) +
-                         " differ: " + std::string(used) + " is used");
+        facts_.add({FactKind::conflicting_keys,
+                    std::string(used) + " and " + std::string(other) +
+                        " differ: " + std::string(used) + " is used",
+                    {{"used", std::string(used)}, {"other", std::string(other)}}});
       }
     }
     if (used.empty()) return std::nullopt;
@@ -84,7 +88,7 @@ class DimensionReader {
 
   const ModelJson& model_;
   JsonFields fields_;
-  std::vector<std::string>& notes_;
+  Facts& facts_;
 };
 
 // head_dim as given, else the exact quotient.
@@ -118,7 +122,7 @@ void refuse_lists_per_layer(const ModelJson& model) {
 
 void read_dimensions(const ModelJson& model, ModelConfig& config) {
   refuse_lists_per_layer(model);
-  DimensionReader reader(model, config.notes);
+  DimensionReader reader(model, config.facts);
   config.hidden_size = reader.require(kHiddenSize);
   config.num_attention_heads = reader.require(kHeads);
   config.num_key_value_heads = reader.find(kKvHeads).value_or(config.num_attention_heads);

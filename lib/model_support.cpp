@@ -214,10 +214,12 @@ void refuse_other_value_width(const ModelJson& model) {
   }
 }
 
-void note_architecture(const ModelJson& model, std::vector<std::string>& notes) {
+void tell_architecture(const ModelJson& model, Facts& facts) {
   const std::string name = model.architecture();
   if (name.empty()) {
-    notes.push_back("no architectures given: summed as a dense decoder with gated MLP");
+    facts.add({FactKind::architecture_assumed,
+               "no architectures given: summed as a dense decoder with gated MLP",
+               {}});
     return;
   }
   std::vector<std::string_view> known;
@@ -225,8 +227,10 @@ void note_architecture(const ModelJson& model, std::vector<std::string>& notes) 
     if (each == name) return;
     known.push_back(each.substr(0, each.size() - std::string_view("ForCausalLM").size()));
   }
-  notes.push_back("architecture " + name + " is not one of " + comma_list(known) +
-                  ": summed as a dense decoder with gated MLP");
+  facts.add({FactKind::architecture_assumed,
+             "architecture " + name + " is not one of " + comma_list(known) +
+                 ": summed as a dense decoder with gated MLP",
+             {{"architecture", name}}});
 }
 
 }  // namespace
@@ -238,24 +242,29 @@ void refuse_unsupported_model(const ModelJson& model) {
   refuse_other_value_width(model);
 }
 
-std::vector<std::string> model_notes(const ModelJson& model) {
-  std::vector<std::string> notes;
+Facts model_facts(const ModelJson& model) {
+  Facts facts;
   if (model.multimodal()) {
-    const std::size_t inner = model.file.size() + 2;  // behind "config.json: "
-    notes.push_back("only " +
-                    (model.decoder_where.size() > inner ? model.decoder_where.substr(inner)
-                                                        : "the language model") +
-                    " is summed, no vision or audio tower");
+    const std::size_t inner = model.file.size() + 2;  // after "config.json: "
+    const std::string part = model.decoder_where.size() > inner ? model.decoder_where.substr(inner)
+                                                                : "the language model";
+    facts.add({FactKind::language_model_only,
+               "only " + part + " is summed, no vision or audio tower",
+               {}});
   }
-  note_architecture(model, notes);
+  tell_architecture(model, facts);
   const std::string activation = string_or_empty(find_set(model.decoder, "hidden_act"));
   if (!activation.empty() && activation != "silu" && activation != "swish") {
-    notes.push_back("hidden_act " + activation + " is timed as silu");
+    facts.add({FactKind::activation_assumed,
+               "hidden_act " + activation + " is timed as silu",
+               {{"activation", activation}}});
   }
   if (model.find("tie_word_embeddings") == nullptr) {
-    notes.push_back("no tie_word_embeddings given: separate embedding and lm_head weights assumed");
+    facts.add({FactKind::untied_embeddings_assumed,
+               "no tie_word_embeddings given: separate embedding and lm_head weights assumed",
+               {}});
   }
-  return notes;
+  return facts;
 }
 
 }  // namespace pw

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model_json.h"
+#include "pw/fact.h"
 
 namespace pw {
 
@@ -13,6 +14,6 @@ namespace pw {
 void refuse_unsupported_model(const ModelJson& model);
 
 // What a result must tell about assumptions: unlisted architecture, activation, embeddings.
-std::vector<std::string> model_notes(const ModelJson& model);
+Facts model_facts(const ModelJson& model);
 
 }  // namespace pw

@@ -31,7 +31,9 @@ void read_dtype(const ModelJson& model, WeightFormat& format) {
   const std::string older = dtype_text(model, "torch_dtype");
   const std::string used = current.empty() ? older : current;
   if (used.empty()) {
-    format.notes.push_back("no dtype or torch_dtype given: bfloat16 weights assumed");
+    format.facts.add({FactKind::dtype_assumed,
+                      "no dtype or torch_dtype given: bfloat16 weights assumed",
+                      {{"dtype", "bfloat16"}}});
     return;
   }
   if (used != "bfloat16" && used != "float16") {
@@ -40,8 +42,9 @@ void read_dtype(const ModelJson& model, WeightFormat& format) {
                     "); supported are bfloat16 and float16 weights");
   }
   if (!current.empty() && !older.empty() && current != older) {
-    format.notes.push_back("dtype " + current + " and torch_dtype " + older +
-                           " differ: dtype is used");
+    format.facts.add({FactKind::conflicting_keys,
+                      "dtype " + current + " and torch_dtype " + older + " differ: dtype is used",
+                      {{"used", "dtype"}, {"other", "torch_dtype"}}});
   }
 }
 
@@ -99,16 +102,22 @@ void read_quantization(const ModelJson& model, std::string_view key, WeightForma
                     "such a config");
   }
   format.fp8 = true;
-  format.notes.push_back(std::string(key) + " " + method +
-                         ": fp8 GEMMs in all decoder blocks, lm_head in 16 bit; kernels that "
-                         "quantise activations are not counted");
+  format.facts.add({FactKind::fp8_weights,
+                    std::string(key) + " " + method +
+                        ": fp8 GEMMs in all decoder blocks, lm_head in 16 bit; kernels that "
+                        "quantise activations are not counted",
+                    {{"method", method}}});
   if (const std::size_t excluded = excluded_blocks(*value)) {
-    format.notes.push_back(std::string(key) + " keeps " + std::to_string(excluded) +
-                           " modules of decoder blocks in 16 bit: they are timed as fp8 too");
+    format.facts.add({FactKind::fp8_modules_excepted,
+                      std::string(key) + " keeps " + std::to_string(excluded) +
+                          " modules of decoder blocks in 16 bit: they are timed as fp8 too",
+                      {{"modules", static_cast<std::int64_t>(excluded)}}});
   }
   for (const char* cache : {"kv_cache_scheme", "kv_cache_quant_algo"}) {
     if (find_set(*value, cache) != nullptr) {
-      format.notes.push_back(std::string(cache) + " is ignored: the KV cache is taken as 16 bit");
+      format.facts.add({FactKind::kv_cache_dtype_ignored,
+                        std::string(cache) + " is ignored: the KV cache is taken as 16 bit",
+                        {{"key", cache}}});
     }
   }
 }

@@ -14,9 +14,9 @@ namespace pw {
 // An operator's duration on one GPU.
 struct OperatorTimeOnGpu {
   double duration_us = 0;
-  bool extrapolated = false;  // outside its model's training range
+  double extrapolated = 0;  // RangeViolation::distance, 0 inside its model's training range
 };
-// On all GPUs of a sweep, in its order.
+// On all GPUs of a timer, in its order.
 using OperatorTimes = std::vector<OperatorTimeOnGpu>;
 
 // Times of the operators that were asked for most recently, for several threads. Holds at most

@@ -145,6 +145,7 @@ void OperatorPredictor::find_answers() {
       found.name = name;
       found.model = loaded->second.model.get();
       found.columns = feature_columns(found.model->record(), loaded->second.file);
+      found.errors = band_for(found.model->record(), hardware_.name);
       break;
     }
     answers_.push_back(std::move(found));
@@ -161,10 +162,14 @@ void OperatorPredictor::find_answers() {
   answer(attention);
 }
 
-const OperatorPredictor::Answer& OperatorPredictor::answer_for(const OperatorConfig& config) const {
+std::size_t OperatorPredictor::answer_place(const OperatorConfig& config) {
   const auto* attention = std::get_if<AttentionConfig>(&config);
   const bool paged = attention != nullptr && attention->layout == KvLayout::paged;
-  return paged ? answers_.back() : answers_[config.index()];
+  return paged ? kAnswers - 1 : config.index();
+}
+
+const OperatorPredictor::Answer& OperatorPredictor::answer_for(const OperatorConfig& config) const {
+  return answers_[answer_place(config)];
 }
 
 std::optional<OperatorConfig> OperatorPredictor::with_tile(const OperatorConfig& config) const {
@@ -280,7 +285,7 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
   }
   std::vector<std::optional<ErrorBand>> errors_of_gpu;
   for (const OperatorPredictor& gpu : gpus) {
-    errors_of_gpu.push_back(band_for(record, gpu.hardware_.name));
+    errors_of_gpu.push_back(gpu.answer_for(configs[members.front()]).errors);
   }
   const std::vector<float> outputs = answer.model->evaluate(inputs);
   for (std::size_t row = 0; row < outputs.size(); ++row) {
@@ -307,6 +312,22 @@ void OperatorPredictor::predict_with(const Answer& answer, Gpus gpus,
       result.violation->value = gpus.first[row % gpus.count].input(config, record).features[column];
     }
   }
+}
+
+OperatorErrors OperatorPredictor::errors(const OperatorConfig& config) const {
+  const Answer& answer = answer_for(config);
+  if (answer.model == nullptr) return {};
+  const bool learned = options_.method == PredictionMethod::learned;
+  return {answer.name, learned ? answer.errors : std::nullopt};
+}
+
+std::optional<std::string> OperatorPredictor::library_kernels(const OperatorConfig& config) const {
+  const OperatorModel* model = answer_for(config).model;
+  if (model == nullptr) return std::nullopt;
+  for (const auto& [option, value] : model->record().training) {
+    if (option == "kernel_source" && value.find("LibTorch") != std::string::npos) return value;
+  }
+  return std::nullopt;
 }
 
 bool OperatorPredictor::is_unseen_gpu(const OperatorConfig& config) const {

@@ -88,11 +88,9 @@ PredictionBands BandSum::bands(std::int64_t decode_steps) const {
   return result;
 }
 
-std::string describe(const PredictionBands& bands) {
-  std::vector<std::string> sources;
-  for (const BandPart& part : bands.parts) {
-    sources.push_back(part.source);
-  }
+namespace {
+
+std::string sentence_of(const PredictionBands& bands, const std::vector<std::string>& sources) {
   std::string text = sources.empty() ? "no p10-p90: no held-out errors are known"
                                      : "p10-p90: from held-out errors of " + comma_list(sources);
   if (bands.without_errors.empty()) {
@@ -111,6 +109,18 @@ std::string describe(const PredictionBands& bands) {
   add_missing("decode", bands.share_without_errors.decode);
   add_missing("the total", bands.total_share_without_errors);
   return text;
+}
+
+}  // namespace
+
+Fact describe(const PredictionBands& bands) {
+  std::vector<std::string> sources;
+  for (const BandPart& part : bands.parts) sources.push_back(part.source);
+  return {FactKind::error_band,
+          sentence_of(bands, sources),
+          {{"sources", sources},
+           {"without_errors", bands.without_errors},
+           {"share_without_errors", bands.total_share_without_errors}}};
 }
 
 }  // namespace pw

@@ -24,7 +24,7 @@ class BandSum {
   PhaseTimes without_us_;
 };
 
-// In one sentence: where the bands come from, and what they leave out.
-std::string describe(const PredictionBands& bands);
+// Where the bands come from, and what they leave out.
+Fact describe(const PredictionBands& bands);
 
 }  // namespace pw

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "fact_json.h"
 #include "io/json_file.h"
 #include "pw/prediction.h"
 
@@ -119,11 +120,12 @@ std::string prediction_json(const Prediction& p, PredictionDetail detail) {
     }
     json["case"] = case_json(p);
     json["memory"] = memory_json(p);
-    json["notes"] = p.notes;
+    json["facts"] = facts_json(p.facts);
     json["provenance"] = Json::object();
     for (const auto& [key, value] : p.provenance) {
       json["provenance"][key] = value;
     }
+    json["schema_version"] = kSchemaVersion;
   }
   return to_json_text(json);
 }

@@ -115,9 +115,8 @@ std::string table(const Prediction& p) {
 
 std::string prediction_text(const Prediction& p) {
   std::string text = headline(p) + phases(p) + memory_line(p) + table(p);
-  for (std::size_t i = 0; i < p.notes.size(); ++i) {
-    text += (i == 0 ? "\n  note: " : "  note: ") + one_line(p.notes[i]) + "\n";
-  }
+  if (!p.facts.empty()) text += "\n";
+  for (const Fact& fact : p.facts) text += "  note: " + one_line(fact.sentence) + "\n";
   return text;
 }
 

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 19> kColumns{"model",
                                                     "total_ms",
                                                     "tokens_per_s",
                                                     "tokens_per_s_per_gpu",
-                                                    "flags",
+                                                    "facts",
                                                     "error"};
 
 // A line, value by value in the order of kColumns.
@@ -125,11 +125,11 @@ void add_prediction(Line& line, const SweepResult& result, std::int64_t gpus) {
       static_cast<double>(result.output_tokens) / (result.summary.total_us * 1e-6);
   line.number(tokens_per_s, kRateDecimals);
   line.number(tokens_per_s / static_cast<double>(gpus), kRateDecimals);
-  std::string flags;
-  for (const std::string_view name : flag_names(result.flags)) {
-    flags += (flags.empty() ? "" : " ") + std::string(name);
+  std::string facts;
+  for (const std::string_view name : fact_names(result.facts)) {
+    facts += (facts.empty() ? "" : " ") + std::string(name);
   }
-  line.text(flags).text("");
+  line.text(facts).text("");
 }
 
 }  // namespace
@@ -169,18 +169,11 @@ std::string row_text(SweepFormat format, const SweepGrid& grid, std::size_t row,
   return line.finished();
 }
 
-std::vector<std::string_view> flag_names(const SweepFlags& flags) {
+std::vector<std::string_view> fact_names(const FactKinds& kinds) {
   std::vector<std::string_view> names;
-  const auto add = [&](bool set, std::string_view name) {
-    if (set) names.push_back(name);
-  };
-  add(flags.extrapolated, "extrapolated");
-  add(flags.unseen_gpu, "unseen_gpu");
-  add(flags.default_rates, "default_rates");
-  add(flags.borrowed_tiles, "borrowed_tiles");
-  add(flags.foreign_kernel, "foreign_kernel");
-  add(flags.estimated_collective, "estimated_collective");
-  add(flags.quantile, "quantile");
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (kinds.test(i)) names.push_back(to_string(static_cast<FactKind>(i)));
+  }
   return names;
 }
 

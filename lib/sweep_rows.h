@@ -26,7 +26,7 @@ std::string row_start(SweepFormat format, const SweepGrid& grid, std::size_t row
 std::string row_text(SweepFormat format, const SweepGrid& grid, std::size_t row,
                      const SweepResult& result);
 
-// In the order of SweepFlags.
-std::vector<std::string_view> flag_names(const SweepFlags& flags);
+// In the order of FactKind.
+std::vector<std::string_view> fact_names(const FactKinds& kinds);
 
 }  // namespace pw

@@ -73,9 +73,12 @@ void set_arrivals(const TraceRows& rows, const std::vector<const TraceRows::Row*
   for (const TraceRows::Row* row : of_request) {
     const auto arrival = parse_arrival_ns(row->arrival, rows.arrival_unit_ns);
     if (!arrival) {
-      trace.notes.push_back("arrivals are unknown: column " + rows.arrival_name + ", line " +
-                            std::to_string(row->line) + " is " +
-                            shown(row->arrival, kMaxShownCell) + ", no time");
+      trace.facts.add(
+          {FactKind::arrivals_unknown,
+           "arrivals are unknown: column " + rows.arrival_name + ", line " +
+               std::to_string(row->line) + " is " + shown(row->arrival, kMaxShownCell) +
+               ", no time",
+           {{"column", rows.arrival_name}, {"line", static_cast<std::int64_t>(row->line)}}});
       return;
     }
     arrivals.push_back(*arrival);
@@ -90,7 +93,9 @@ void set_arrivals(const TraceRows& rows, const std::vector<const TraceRows::Row*
   std::ostringstream note;
   note << "arrivals: column " << rows.arrival_name << ", " << seconds_after_first(*last)
        << " s from the first to the last of the trace, are not used: all requests start together";
-  trace.notes.push_back(note.str());
+  trace.facts.add({FactKind::arrivals_unused,
+                   note.str(),
+                   {{"column", rows.arrival_name}, {"span_s", seconds_after_first(*last)}}});
 }
 
 std::string range_problem(const std::string& name, std::int64_t value, std::int64_t lowest,
@@ -118,7 +123,9 @@ Trace read_trace(const std::filesystem::path& path, BadRows bad_rows) {
   const TraceRows rows = read_trace_rows(path);
   Trace trace;
   trace.stem = path.stem().string();
-  trace.notes.push_back("output lengths: column " + rows.output_name + " of the trace");
+  trace.facts.add({FactKind::output_length_source,
+                   "output lengths: column " + rows.output_name + " of the trace",
+                   {{"column", rows.output_name}}});
   Problems problems;
   for (const TraceRows::BadLine& bad : rows.bad_lines) problems[bad.line] = bad.reason;
   std::vector<const TraceRows::Row*> of_request;
@@ -139,9 +146,12 @@ Trace read_trace(const std::filesystem::path& path, BadRows bad_rows) {
     throw DataError(path.string() + ": " + listed(problems));
   }
   if (!problems.empty()) {
-    trace.notes.push_back(std::to_string(problems.size()) + " of " +
-                          std::to_string(problems.size() + trace.requests.size()) +
-                          " rows of the trace are skipped: " + listed(problems));
+    const std::size_t rows_in_all = problems.size() + trace.requests.size();
+    trace.facts.add({FactKind::rows_skipped,
+                     std::to_string(problems.size()) + " of " + std::to_string(rows_in_all) +
+                         " rows of the trace are skipped: " + listed(problems),
+                     {{"rows", static_cast<std::int64_t>(problems.size())},
+                      {"of", static_cast<std::int64_t>(rows_in_all)}}});
   }
   set_arrivals(rows, of_request, trace);
   return trace;
@@ -161,7 +171,7 @@ Trace select_batch(const Trace& trace, std::optional<std::int64_t> batch, std::i
   if (offset == 0 && batch.value_or(rest) == total) {
     return trace;
   }
-  Trace selected{trace.stem + "_" + std::to_string(batch.value_or(rest)), {}, trace.notes};
+  Trace selected{trace.stem + "_" + std::to_string(batch.value_or(rest)), {}, trace.facts};
   if (offset > 0) {
     selected.stem += "_from" + std::to_string(offset);
   }

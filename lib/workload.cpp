@@ -9,6 +9,24 @@ namespace pw {
 
 std::string_view to_string(Phase phase) { return phase == Phase::prefill ? "prefill" : "decode"; }
 
+std::string_view to_string(OperatorGroup group) {
+  switch (group) {
+    case OperatorGroup::gemm:
+      return "gemm";
+    case OperatorGroup::attention:
+      return "attention";
+    case OperatorGroup::rmsnorm:
+      return "rmsnorm";
+    case OperatorGroup::siluandmul:
+      return "siluandmul";
+    case OperatorGroup::communication:
+      return "communication";
+    case OperatorGroup::engine:
+      return "engine";
+  }
+  return "";
+}
+
 std::string_view collective_of(std::string_view name, std::string_view type) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -20,23 +38,31 @@ std::string_view collective_of(std::string_view name, std::string_view type) {
   return names("send") || names("recv") || type == "p2p" ? "send_recv" : "";
 }
 
-OperatorConfig operator_of(const GemmEntry& entry) {
-  if (!entry.fp8) return entry.config;
-  Fp8GemmConfig config;
-  config.m = entry.config.m;
-  config.n = entry.config.n;
-  config.k = entry.config.k;
-  return config;
-}
-
 double kv_copies(Phase phase) { return phase == Phase::decode ? kColdCopies : 1; }
 
-std::int64_t num_tokens(const Iteration& iteration) {
+std::int64_t num_tokens(const Batch& batch) {
   std::int64_t tokens = 0;
-  for (const std::int64_t length : iteration.q_lengths) {
+  for (const std::int64_t length : batch.q_lengths) {
     tokens = checked_add(tokens, length);
   }
   return tokens;
+}
+
+std::vector<std::string> families_of(const Workload& workload) {
+  std::vector<bool> used(operator_families().size());
+  for (const Step& step : workload.steps) {
+    for_each_op(step, [&](const Op& op) { used[op.problem.index()] = true; });
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) names.emplace_back(operator_families()[i].name);
+  }
+  return names;
+}
+
+bool communicates(const Workload& workload) {
+  return std::any_of(workload.steps.begin(), workload.steps.end(),
+                     [](const Step& step) { return !step.body->transfers.empty(); });
 }
 
 }  // namespace pw

@@ -3,7 +3,9 @@
 #include <set>
 
 #include "comma_list.h"
+#include "fact_json.h"
 #include "io/json_file.h"
+#include "operator_key.h"
 #include "pw/fields.h"
 #include "pw/workload.h"
 
@@ -95,6 +97,7 @@ void check_lengths(const JsonFields& fields, const std::vector<std::int64_t>& q_
   }
 }
 
+// Of `entries` whose last one was just read.
 template <class Entry>
 void reject_duplicate(const std::vector<Entry>& entries, const JsonFields& fields) {
   const std::string& name = entries.back().name;
@@ -115,62 +118,73 @@ bool read_fp8(const JsonFields& fields) {
                   "\", expected fp8, bfloat16 or float16");
 }
 
-GemmEntry read_gemm(const JsonFields& fields) {
-  return {fields.text("name"), fields.text("type"), GemmConfig::read(fields), read_count(fields),
-          read_fp8(fields)};
+Op read_gemm(const JsonFields& fields) {
+  Op op{OperatorGroup::gemm, fields.text("name"), fields.text("type"), {}, read_count(fields)};
+  if (read_fp8(fields)) {
+    op.problem = Fp8GemmConfig::read(fields);
+  } else {
+    op.problem = GemmConfig::read(fields);
+  }
+  return op;
 }
 
-AttentionEntry read_attention(const JsonFields& fields) {
-  AttentionEntry entry{AttentionConfig::read(fields), read_count(fields)};
-  check_lengths(fields, entry.config.q_lengths, entry.config.kv_lengths);
-  return entry;
+// An operator of a group that has one.
+Op unnamed_op(OperatorGroup group, OperatorConfig problem, const JsonFields& fields) {
+  return {group, std::string(to_string(group)), "", std::move(problem), read_count(fields)};
+}
+
+Op read_attention(const JsonFields& fields, Phase phase) {
+  AttentionConfig config = AttentionConfig::read(fields);
+  check_lengths(fields, config.q_lengths, config.kv_lengths);
+  config.kv_copies = kv_copies(phase);
+  return unnamed_op(OperatorGroup::attention, std::move(config), fields);
 }
 
 // RMSNorm and SiLU alike; their readers allow seq = 0, which no iteration has.
-template <class Entry>
-Entry read_row_kernel(const JsonFields& fields) {
+template <class Config>
+Op read_row_kernel(OperatorGroup group, const JsonFields& fields) {
   integer_at_least(fields, "seq", 1);
-  Entry entry;
-  entry.config = decltype(entry.config)::read(fields);
-  entry.count = read_count(fields);
-  return entry;
+  return unnamed_op(group, Config::read(fields), fields);
 }
 
-CommunicationEntry read_communication(const JsonFields& fields) {
+Transfer read_transfer(const JsonFields& fields) {
   return {fields.text("name"), fields.text("type"), integer_at_least(fields, "volume_bytes", 1),
           read_count(fields)};
 }
 
-void read_operators(Iteration& iteration, const JsonFields& fields, const Json& operators) {
+void read_operators(Step& step, const JsonFields& fields, const Json& operators) {
   if (operators.empty()) {
     throw DataError(fields.where("operators") + " is empty, expected at least one operator");
   }
+  StepBody body;
   const JsonFields group(operators, fields.where("operators"));
   for (std::size_t i = 0; contains(operators, "gemm") && i < group.array("gemm").size(); ++i) {
     const JsonFields unnamed = nested(group, "gemm", i);
     // The name in messages beside the index: "...gemm[3] (down_proj).K".
     const JsonFields gemm(group.array("gemm")[i], group.where("gemm") + "[" + std::to_string(i) +
                                                       "] (" + unnamed.text("name") + ")");
-    iteration.gemms.push_back(read_gemm(gemm));
-    reject_duplicate(iteration.gemms, gemm);
+    body.before_attention.push_back(read_gemm(gemm));
+    reject_duplicate(body.before_attention, gemm);
   }
   if (contains(operators, "attention")) {
-    iteration.attention.push_back(read_attention(nested(group, "attention")));
-    iteration.attention.back().config.kv_copies = kv_copies(iteration.phase);
+    step.attention.push_back(read_attention(nested(group, "attention"), step.phase));
   }
   if (contains(operators, "rmsnorm")) {
-    iteration.rmsnorm.push_back(read_row_kernel<RmsNormEntry>(nested(group, "rmsnorm")));
+    body.after_attention.push_back(
+        read_row_kernel<RmsNormConfig>(OperatorGroup::rmsnorm, nested(group, "rmsnorm")));
   }
   if (contains(operators, "siluandmul")) {
-    iteration.silu_mul.push_back(read_row_kernel<SiluMulEntry>(nested(group, "siluandmul")));
+    body.after_attention.push_back(
+        read_row_kernel<SiluMulConfig>(OperatorGroup::siluandmul, nested(group, "siluandmul")));
   }
   if (contains(operators, "communication")) {
     for (std::size_t i = 0; i < group.array("communication").size(); ++i) {
       const JsonFields entry = nested(group, "communication", i);
-      iteration.communication.push_back(read_communication(entry));
-      reject_duplicate(iteration.communication, entry);
+      body.transfers.push_back(read_transfer(entry));
+      reject_duplicate(body.transfers, entry);
     }
   }
+  step.body = std::make_shared<const StepBody>(std::move(body));
 }
 
 Phase read_phase(const JsonFields& fields) {
@@ -183,18 +197,39 @@ Phase read_phase(const JsonFields& fields) {
   throw DataError(fields.where("phase") + " is \"" + text + "\", expected prefill or decode");
 }
 
-Iteration read_iteration(const JsonFields& fields) {
-  Iteration iteration;
-  iteration.number = integer_at_least(fields, "iteration", 1);
-  iteration.phase = read_phase(fields);
-  iteration.q_lengths = fields.integers("q_lengths");
-  iteration.kv_lengths = fields.integers("kv_lengths");
-  check_lengths(fields, iteration.q_lengths, iteration.kv_lengths);
-  require_same(fields, "batch_size", static_cast<std::int64_t>(iteration.q_lengths.size()),
-               "the number of q_lengths");
-  require_same(fields, "num_tokens", num_tokens(iteration), "the sum of q_lengths");
-  read_operators(iteration, fields, fields.object("operators"));
-  return iteration;
+Step read_step(const JsonFields& fields) {
+  Step step;
+  step.number = integer_at_least(fields, "iteration", 1);
+  step.phase = read_phase(fields);
+  step.batch.q_lengths = fields.integers("q_lengths");
+  step.batch.kv_lengths = fields.integers("kv_lengths");
+  check_lengths(fields, step.batch.q_lengths, step.batch.kv_lengths);
+  require_same(fields, "batch_size", step.batch.requests(), "the number of q_lengths");
+  require_same(fields, "num_tokens", num_tokens(step.batch), "the sum of q_lengths");
+  read_operators(step, fields, fields.object("operators"));
+  return step;
+}
+
+bool same_op(const Op& a, const Op& b) {
+  return a.name == b.name && a.type == b.type && a.calls == b.calls && a.group == b.group &&
+         key_of(a.problem) == key_of(b.problem);
+}
+bool same_transfer(const Transfer& a, const Transfer& b) {
+  return a.name == b.name && a.type == b.type && a.calls == b.calls &&
+         a.volume_bytes == b.volume_bytes;
+}
+
+// Steps with equal bodies share one, as those of a generated workload do.
+void share_body(const Step& before, Step& step) {
+  const StepBody &a = *before.body, &b = *step.body;
+  const auto same = [](const auto& left, const auto& right, const auto& same_entry) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(), same_entry);
+  };
+  if (before.phase == step.phase && same(a.before_attention, b.before_attention, same_op) &&
+      same(a.after_attention, b.after_attention, same_op) &&
+      same(a.transfers, b.transfers, same_transfer)) {
+    step.body = before.body;
+  }
 }
 
 ModelConfig read_model_params(const JsonFields& file) {
@@ -222,14 +257,14 @@ void read_origin(Workload& workload, const JsonFields& file) {
   if (file.has("tied_embeddings")) {
     workload.model.tied_embeddings = file.flag("tied_embeddings");
   }
-  if (file.has("notes")) {
-    for (std::size_t i = 0; i < file.array("notes").size(); ++i) {
-      const Json& note = file.array("notes")[i];
-      if (!note.is_string()) {
-        throw DataError(file.where("notes") + "[" + std::to_string(i) + "] is no text");
-      }
-      workload.notes.push_back(note.get<std::string>());
+  workload.facts = read_facts(file);
+  if (!file.has("notes")) return;  // of files before schema_version 1
+  for (std::size_t i = 0; i < file.array("notes").size(); ++i) {
+    const Json& note = file.array("notes")[i];
+    if (!note.is_string()) {
+      throw DataError(file.where("notes") + "[" + std::to_string(i) + "] is no text");
     }
+    workload.facts.add({FactKind::note, note.get<std::string>(), {}});
   }
 }
 
@@ -247,21 +282,23 @@ Workload read_workload(const std::filesystem::path& path) {
   workload.pp_size = integer_at_least(file, "pp_size", 1);
   for (std::size_t i = 0; i < file.array("iterations").size(); ++i) {
     const JsonFields fields = nested(file, "iterations", i);
-    workload.iterations.push_back(read_iteration(fields));
-    for (const GemmEntry& gemm : workload.iterations.back().gemms) {
-      workload.model.fp8 = workload.model.fp8 || gemm.fp8;
+    Step step = read_step(fields);
+    if (!workload.steps.empty()) {
+      const Step& before = workload.steps.back();
+      if (step.number <= before.number) {
+        throw DataError(fields.where("iteration") + " is " + std::to_string(step.number) +
+                        ", expected a larger number than that of the iteration before");
+      }
+      share_body(before, step);
     }
-    const std::size_t count = workload.iterations.size();
-    if (count > 1 &&
-        workload.iterations[count - 1].number <= workload.iterations[count - 2].number) {
-      throw DataError(fields.where("iteration") + " is " +
-                      std::to_string(workload.iterations.back().number) +
-                      ", expected a larger number than that of the iteration before");
-    }
+    workload.steps.push_back(std::move(step));
   }
-  if (workload.iterations.empty()) {
+  if (workload.steps.empty()) {
     throw DataError(file.where("iterations") + " is empty, expected at least one iteration");
   }
+  const std::vector<std::string> families = families_of(workload);
+  workload.model.fp8 =
+      std::find(families.begin(), families.end(), Fp8GemmConfig::kName) != families.end();
   return workload;
 }
 

@@ -45,76 +45,75 @@ void check_size(const Trace& trace, const std::vector<std::int64_t>& outputs) {
   }
 }
 
-std::vector<GemmEntry> gemms(const ModelConfig& model, const RankShape& rank,
-                             const Iteration& iteration, std::int64_t tokens) {
-  const std::int64_t h = model.hidden_size;
-  const std::int64_t layers = model.num_hidden_layers;
-  const auto requests = static_cast<std::int64_t>(iteration.q_lengths.size());
-  const std::int64_t attention_width = checked_mul(rank.query_heads, model.head_dim);
-  const std::int64_t gate_up_width = 2 * rank.intermediate_size;
-  return {
-      {"qkv_proj", "ColumnParallelLinear", {tokens, rank.qkv_width, h, {}}, layers, model.fp8},
-      {"o_proj", "RowParallelLinear", {tokens, h, attention_width, {}}, layers, model.fp8},
-      {"gate_up_proj",
-       "MergedColumnParallelLinear",
-       {tokens, gate_up_width, h, {}},
-       layers,
-       model.fp8},
-      {"down_proj",
-       "RowParallelLinear",
-       {tokens, h, rank.intermediate_size, {}},
-       layers,
-       model.fp8},
-      // Only the last token of each request needs logits.
-      {"lm_head", "Linear", {requests, rank.vocab_size, h, {}}, 1},
-  };
+Op gemm(const ModelConfig& model, const char* name, const char* type, std::int64_t m,
+        std::int64_t n, std::int64_t k) {
+  const bool fp8 = model.fp8 && std::string_view(name) != "lm_head";
+  return {OperatorGroup::gemm, name, type,
+          fp8 ? OperatorConfig(Fp8GemmConfig{m, n, k}) : OperatorConfig(GemmConfig{m, n, k}),
+          model.num_hidden_layers};
 }
 
-AttentionConfig attention(const ModelConfig& model, const RankShape& rank,
-                          const Iteration& iteration, const WorkloadOptions& options) {
-  const bool prefill = iteration.phase == Phase::prefill;
+std::vector<Op> gemms(const ModelConfig& model, const RankShape& rank, std::int64_t tokens,
+                      std::int64_t requests) {
+  const std::int64_t h = model.hidden_size;
+  std::vector<Op> all = {
+      gemm(model, "qkv_proj", "ColumnParallelLinear", tokens, rank.qkv_width, h),
+      gemm(model, "o_proj", "RowParallelLinear", tokens, h,
+           checked_mul(rank.query_heads, model.head_dim)),
+      gemm(model, "gate_up_proj", "MergedColumnParallelLinear", tokens, 2 * rank.intermediate_size,
+           h),
+      gemm(model, "down_proj", "RowParallelLinear", tokens, h, rank.intermediate_size),
+      // Only the last token of each request needs logits.
+      gemm(model, "lm_head", "Linear", requests, rank.vocab_size, h)};
+  all.back().calls = 1;
+  return all;
+}
+
+Op attention(const ModelConfig& model, const RankShape& rank, const Step& step,
+             const WorkloadOptions& options) {
+  const bool prefill = step.phase == Phase::prefill;
   AttentionConfig config;
   config.kernel =
       effective_kernel(prefill ? options.prefill_kernel : options.decode_kernel, options);
   config.layout = prefill ? KvLayout::ragged : KvLayout::paged;
-  config.q_lengths = iteration.q_lengths;
-  config.kv_lengths = iteration.kv_lengths;
+  config.q_lengths = step.batch.q_lengths;
+  config.kv_lengths = step.batch.kv_lengths;
   config.query_heads = rank.query_heads;
   config.kv_heads = rank.kv_heads;
   config.head_dim = model.head_dim;
-  config.kv_copies = kv_copies(iteration.phase);
-  return config;
+  config.kv_copies = kv_copies(step.phase);
+  return {OperatorGroup::attention, "attention", "", std::move(config), model.num_hidden_layers};
 }
 
-std::vector<CommunicationEntry> communication(const ModelConfig& model, std::int64_t tokens,
-                                              const WorkloadOptions& options) {
-  std::vector<CommunicationEntry> entries;
+std::vector<Transfer> transfers(const ModelConfig& model, std::int64_t tokens,
+                                const WorkloadOptions& options) {
+  std::vector<Transfer> all;
   if (options.tp_size > 1) {
-    entries.push_back({"all_reduce", "collective",
-                       checked_mul(kAllReduceBytes, tokens, model.hidden_size),
-                       2 * model.num_hidden_layers});
+    all.push_back({"all_reduce", "collective",
+                   checked_mul(kAllReduceBytes, tokens, model.hidden_size),
+                   2 * model.num_hidden_layers});
   }
   if (options.pp_size > 1) {
-    entries.push_back({"send_recv", "p2p", checked_mul(kSendRecvBytes, tokens, model.hidden_size),
-                       options.pp_size - 1});
+    all.push_back({"send_recv", "p2p", checked_mul(kSendRecvBytes, tokens, model.hidden_size),
+                   options.pp_size - 1});
   }
-  return entries;
+  return all;
 }
 
-// Fills in the operators beside attention of an iteration that has its lengths.
-void add_operators(Iteration& iteration, const ModelConfig& model, const RankShape& rank,
-                   const WorkloadOptions& options) {
+StepBody body_of(const Batch& batch, const ModelConfig& model, const RankShape& rank,
+                 const WorkloadOptions& options) {
   const std::int64_t layers = model.num_hidden_layers;
-  const std::int64_t tokens = num_tokens(iteration);
-  iteration.gemms = gemms(model, rank, iteration, tokens);
+  const std::int64_t tokens = num_tokens(batch);
   // One more for the norm before lm_head.
   const std::int64_t norms = checked_add(checked_mul(options.rmsnorm_per_layer, layers), 1);
-  iteration.rmsnorm = {{{tokens, model.hidden_size}, norms}};
-  iteration.silu_mul = {{{tokens, 2 * rank.intermediate_size}, layers}};
-  iteration.communication = communication(model, tokens, options);
+  return {gemms(model, rank, tokens, batch.requests()),
+          {{OperatorGroup::rmsnorm, "rmsnorm", "", RmsNormConfig{tokens, model.hidden_size}, norms},
+           {OperatorGroup::siluandmul, "siluandmul", "",
+            SiluMulConfig{tokens, 2 * rank.intermediate_size}, layers}},
+          transfers(model, tokens, options)};
 }
 
-std::string stage_note(const std::vector<std::int64_t>& stages) {
+std::string stage_sentence(const std::vector<std::int64_t>& stages) {
   std::vector<std::string> sizes;
   for (const std::int64_t layers : stages) {
     sizes.push_back(std::to_string(layers));
@@ -123,7 +122,7 @@ std::string stage_note(const std::vector<std::int64_t>& stages) {
          " layers; each iteration lists all stages, which run one after the other";
 }
 
-// "line 3: 5100, line 7: 4300": what these requests need, as far as a note should go.
+// "line 3: 5100, line 7: 4300": what these requests need, as far as a sentence should go.
 std::string listed_contexts(const Trace& trace, const std::vector<std::size_t>& requests,
                             const std::vector<std::int64_t>& contexts) {
   constexpr std::size_t kMaxListed = 10;
@@ -140,8 +139,8 @@ std::string listed_contexts(const Trace& trace, const std::vector<std::size_t>& 
 }
 
 // Requests that go beyond what the model was made for, or beyond what attention models.
-void note_long_contexts(const ModelConfig& model, const Trace& trace,
-                        const WorkloadOptions& options, std::vector<std::string>& all) {
+void tell_long_contexts(const ModelConfig& model, const Trace& trace,
+                        const WorkloadOptions& options, Facts& facts) {
   std::vector<std::int64_t> contexts = output_lengths(trace, options.published_rules);
   for (std::size_t i = 0; i < contexts.size(); ++i) contexts[i] += trace.requests[i].input_tokens;
   const auto beyond = [&](std::int64_t limit) {
@@ -156,50 +155,58 @@ void note_long_contexts(const ModelConfig& model, const Trace& trace,
   };
   if (model.max_context) {
     if (const auto requests = beyond(*model.max_context); !requests.empty()) {
-      all.push_back(some(requests) + " exceed the model's max_position_embeddings, " +
-                    std::to_string(*model.max_context) + " tokens, and are timed as they are (" +
-                    listed_contexts(trace, requests, contexts) + ")");
+      facts.add({FactKind::context_beyond_model,
+                 some(requests) + " exceed the model's max_position_embeddings, " +
+                     std::to_string(*model.max_context) + " tokens, and are timed as they are (" +
+                     listed_contexts(trace, requests, contexts) + ")",
+                 {{"requests", static_cast<std::int64_t>(requests.size())},
+                  {"max_context", *model.max_context}}});
     }
   }
   if (model.sliding_window) {
     if (const auto requests = beyond(*model.sliding_window); !requests.empty()) {
-      all.push_back(some(requests) + " exceed the sliding_window of " +
-                    std::to_string(*model.sliding_window) + " tokens in " +
-                    std::to_string(model.windowed_layers) + " of " +
-                    std::to_string(model.num_hidden_layers) +
-                    " layers, which is not modelled: attention is computed over the full context, "
-                    "an over-estimate");
+      facts.add({FactKind::sliding_window_ignored,
+                 some(requests) + " exceed the sliding_window of " +
+                     std::to_string(*model.sliding_window) + " tokens in " +
+                     std::to_string(model.windowed_layers) + " of " +
+                     std::to_string(model.num_hidden_layers) +
+                     " layers, which is not modelled: attention is computed over the full "
+                     "context, an over-estimate",
+                 {{"requests", static_cast<std::int64_t>(requests.size())},
+                  {"window", *model.sliding_window},
+                  {"layers", model.windowed_layers}}});
     }
   }
 }
 
-std::vector<std::string> notes(const ModelConfig& model, const Trace& trace,
-                               const std::vector<std::int64_t>& stages,
-                               const WorkloadOptions& options) {
-  std::vector<std::string> all = model.notes;
-  all.insert(all.end(), trace.notes.begin(), trace.notes.end());
-  note_long_contexts(model, trace, options, all);
+}  // namespace
+
+Facts workload_facts(const ModelConfig& model, const Trace& trace,
+                     const std::vector<std::int64_t>& stages, const WorkloadOptions& options) {
+  Facts all = model.facts;
+  all.add(trace.facts);
+  tell_long_contexts(model, trace, options, all);
   const auto by_output = [](const Request& a, const Request& b) {
     return a.output_tokens < b.output_tokens;
   };
   const auto [shortest, longest] =
       std::minmax_element(trace.requests.begin(), trace.requests.end(), by_output);
   if (shortest->output_tokens != longest->output_tokens) {
-    all.push_back("output lengths differ, " + std::to_string(shortest->output_tokens) + " to " +
-                  std::to_string(longest->output_tokens) + " tokens: " +
-                  (options.published_rules
-                       ? "the first request's " +
-                             std::to_string(trace.requests.front().output_tokens) +
-                             " is used for all (published rules)"
-                       : "each request leaves the batch when it has all its tokens"));
+    all.add(
+        {FactKind::output_lengths_differ,
+         "output lengths differ, " + std::to_string(shortest->output_tokens) + " to " +
+             std::to_string(longest->output_tokens) + " tokens: " +
+             (options.published_rules
+                  ? "the first request's " + std::to_string(trace.requests.front().output_tokens) +
+                        " is used for all (published rules)"
+                  : "each request leaves the batch when it has all its tokens"),
+         {{"shortest", shortest->output_tokens}, {"longest", longest->output_tokens}}});
   }
   if (stages.size() > 1) {
-    all.push_back(stage_note(stages));
+    all.add({FactKind::pipeline_stages, stage_sentence(stages), {{"layers", stages}}});
   }
   return all;
 }
-
-}  // namespace
 
 WorkloadSteps::WorkloadSteps(const ModelConfig& model, const Trace& trace,
                              const WorkloadOptions& options)
@@ -216,31 +223,32 @@ WorkloadSteps::WorkloadSteps(const ModelConfig& model, const Trace& trace,
 }
 
 // Every prompt, then one step per further token for the requests that still want one.
-std::optional<Iteration> WorkloadSteps::next(Repeated repeated) {
+std::optional<Step> WorkloadSteps::next() {
   if (running_.empty()) {
     return std::nullopt;
   }
-  const bool prefill = step_ == 0;
-  Iteration iteration;
-  iteration.number = step_ + 1;
-  iteration.phase = prefill ? Phase::prefill : Phase::decode;
-  iteration.q_lengths.reserve(running_.size());
-  iteration.kv_lengths.reserve(running_.size());
+  const bool prefill = number_ == 0;
+  Step step;
+  step.number = number_ + 1;
+  step.phase = prefill ? Phase::prefill : Phase::decode;
+  step.batch.q_lengths.reserve(running_.size());
+  step.batch.kv_lengths.reserve(running_.size());
   for (const std::size_t i : running_) {
     const std::int64_t prompt = trace_.requests[i].input_tokens;
-    iteration.q_lengths.push_back(prefill ? prompt : 1);
-    iteration.kv_lengths.push_back(prompt + step_);
+    step.batch.q_lengths.push_back(prefill ? prompt : 1);
+    step.batch.kv_lengths.push_back(prompt + number_);
   }
-  iteration.attention = {{attention(model_, rank_, iteration, options_), model_.num_hidden_layers}};
-  if (repeated == Repeated::listed || running_.size() != last_decoding_) {
-    add_operators(iteration, model_, rank_, options_);
+  step.attention.push_back(attention(model_, rank_, step, options_));
+  if (running_.size() != last_decoding_) {
+    body_ = std::make_shared<StepBody>(body_of(step.batch, model_, rank_, options_));
   }
+  step.body = body_;
   last_decoding_ = prefill ? 0 : running_.size();
-  ++step_;
+  ++number_;
   running_.erase(std::remove_if(running_.begin(), running_.end(),
-                                [&](std::size_t i) { return outputs_[i] <= step_; }),
+                                [&](std::size_t i) { return outputs_[i] <= number_; }),
                  running_.end());
-  return iteration;
+  return step;
 }
 
 Workload generate_workload(const ModelConfig& model, const Trace& trace,
@@ -253,9 +261,9 @@ Workload generate_workload(const ModelConfig& model, const Trace& trace,
   workload.pp_size = options.pp_size;
   try {
     WorkloadSteps steps(model, trace, options);
-    workload.notes = notes(model, trace, steps.stages(), options);
-    while (std::optional<Iteration> iteration = steps.next()) {
-      workload.iterations.push_back(std::move(*iteration));
+    workload.facts = workload_facts(model, trace, steps.stages(), options);
+    while (std::optional<Step> step = steps.next()) {
+      workload.steps.push_back(std::move(*step));
     }
   } catch (const std::overflow_error&) {
     throw DataError("model " + model.stem + " with trace " + trace.stem +

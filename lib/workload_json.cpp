@@ -1,3 +1,6 @@
+#include <stdexcept>
+
+#include "fact_json.h"
 #include "io/json_file.h"
 #include "pw/workload.h"
 
@@ -14,26 +17,32 @@ Json model_params_json(const ModelConfig& model) {
           {"num_hidden_layers", model.num_hidden_layers}};
 }
 
-Json gemm_json(const GemmEntry& entry) {
-  Json gemm{{"name", entry.name},
-            {"type", entry.type},
-            {"M", entry.config.m},
-            {"N", entry.config.n},
-            {"K", entry.config.k}};
-  if (const auto& tile = entry.config.tile) {
-    gemm["tile_M"] = tile->m;
-    gemm["tile_N"] = tile->n;
-    gemm["tile_K"] = tile->k;
-    gemm["cta_count"] = tile->cta_count;
-    gemm["is_split_k"] = tile->split_k;
+Json gemm_json(const Op& op) {
+  Json gemm{{"name", op.name}, {"type", op.type}};
+  const auto add_shape = [&](const auto& config) {
+    gemm["M"] = config.m;
+    gemm["N"] = config.n;
+    gemm["K"] = config.k;
+  };
+  if (const auto* config = std::get_if<GemmConfig>(&op.problem)) {
+    add_shape(*config);
+    if (const auto& tile = config->tile) {
+      gemm["tile_M"] = tile->m;
+      gemm["tile_N"] = tile->n;
+      gemm["tile_K"] = tile->k;
+      gemm["cta_count"] = tile->cta_count;
+      gemm["is_split_k"] = tile->split_k;
+    }
+  } else {
+    add_shape(std::get<Fp8GemmConfig>(op.problem));
+    gemm["dtype"] = "fp8";
   }
-  if (entry.fp8) gemm["dtype"] = "fp8";
-  gemm["count"] = entry.count;
+  gemm["count"] = op.calls;
   return gemm;
 }
 
-Json attention_json(const AttentionEntry& entry) {
-  const AttentionConfig& config = entry.config;
+Json attention_json(const Op& op) {
+  const auto& config = std::get<AttentionConfig>(op.problem);
   Json attention{{"attention_type", attention_type(config.kernel, config.layout)},
                  {"bs", config.q_lengths.size()},
                  {"q_lengths", config.q_lengths},
@@ -44,48 +53,60 @@ Json attention_json(const AttentionEntry& entry) {
   if (!config.causal) {
     attention["causal"] = false;
   }
-  attention["count"] = entry.count;
+  attention["count"] = op.calls;
   return attention;
 }
 
-template <class Entry>
-Json row_kernel_json(const Entry& entry) {
-  return {{"seq", entry.config.seq}, {"dim", entry.config.dim}, {"count", entry.count}};
+template <class Config>
+Json row_kernel_json(const Op& op) {
+  const auto& config = std::get<Config>(op.problem);
+  return {{"seq", config.seq}, {"dim", config.dim}, {"count", op.calls}};
 }
 
-Json operators_json(const Iteration& iteration) {
+void add_operator(const Op& op, Json& operators) {
+  const std::string group(to_string(op.group));
+  switch (op.group) {
+    case OperatorGroup::gemm:
+      operators[group].push_back(gemm_json(op));
+      return;
+    case OperatorGroup::attention:
+      operators[group] = attention_json(op);
+      return;
+    case OperatorGroup::rmsnorm:
+      operators[group] = row_kernel_json<RmsNormConfig>(op);
+      return;
+    case OperatorGroup::siluandmul:
+      operators[group] = row_kernel_json<SiluMulConfig>(op);
+      return;
+    case OperatorGroup::communication:
+    case OperatorGroup::engine:
+      break;  // no operators of a model
+  }
+  throw std::logic_error("an operator of group " + group);
+}
+
+Json operators_json(const Step& step) {
   Json operators = Json::object();
   operators["gemm"] = Json::array();
-  for (const GemmEntry& entry : iteration.gemms) {
-    operators["gemm"].push_back(gemm_json(entry));
-  }
-  for (const AttentionEntry& entry : iteration.attention) {
-    operators["attention"] = attention_json(entry);
-  }
-  for (const RmsNormEntry& entry : iteration.rmsnorm) {
-    operators["rmsnorm"] = row_kernel_json(entry);
-  }
-  for (const SiluMulEntry& entry : iteration.silu_mul) {
-    operators["siluandmul"] = row_kernel_json(entry);
-  }
+  for_each_op(step, [&](const Op& op) { add_operator(op, operators); });
   operators["communication"] = Json::array();
-  for (const CommunicationEntry& entry : iteration.communication) {
-    operators["communication"].push_back({{"name", entry.name},
-                                          {"type", entry.type},
-                                          {"volume_bytes", entry.volume_bytes},
-                                          {"count", entry.count}});
+  for (const Transfer& transfer : step.body->transfers) {
+    operators["communication"].push_back({{"name", transfer.name},
+                                          {"type", transfer.type},
+                                          {"volume_bytes", transfer.volume_bytes},
+                                          {"count", transfer.calls}});
   }
   return operators;
 }
 
-Json iteration_json(const Iteration& iteration) {
-  return {{"iteration", iteration.number},
-          {"phase", to_string(iteration.phase)},
-          {"batch_size", iteration.q_lengths.size()},
-          {"q_lengths", iteration.q_lengths},
-          {"kv_lengths", iteration.kv_lengths},
-          {"num_tokens", num_tokens(iteration)},
-          {"operators", operators_json(iteration)}};
+Json step_json(const Step& step) {
+  return {{"iteration", step.number},
+          {"phase", to_string(step.phase)},
+          {"batch_size", step.batch.requests()},
+          {"q_lengths", step.batch.q_lengths},
+          {"kv_lengths", step.batch.kv_lengths},
+          {"num_tokens", num_tokens(step.batch)},
+          {"operators", operators_json(step)}};
 }
 
 }  // namespace
@@ -96,14 +117,15 @@ std::string workload_json(const Workload& workload, bool published_rules) {
             {"tp_size", workload.tp_size},
             {"pp_size", workload.pp_size},
             {"iterations", Json::array()}};
-  for (const Iteration& iteration : workload.iterations) {
-    file["iterations"].push_back(iteration_json(iteration));
+  for (const Step& step : workload.steps) {
+    file["iterations"].push_back(step_json(step));
   }
   if (!published_rules) {
     if (!workload.model.stem.empty()) file["config"] = workload.model.stem;
     if (!workload.trace.empty()) file["trace"] = workload.trace;
     file["tied_embeddings"] = workload.model.tied_embeddings;
-    file["notes"] = workload.notes;
+    file["facts"] = facts_json(workload.facts);
+    file["schema_version"] = kSchemaVersion;
   }
   return to_json_text(file);
 }

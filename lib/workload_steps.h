@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -9,15 +10,8 @@
 
 namespace pw {
 
-// What an iteration holds when the one before it differs in kv_lengths alone, as most decode steps
-// do: the same operators but attention.
-enum class Repeated {
-  listed,
-  left_out,  // its attention alone
-};
-
-// The iterations of generate_workload one after the other, for those who need not have all of them
-// at once. Each has one attention.
+// The steps of generate_workload one after the other, for those who need not have all of them at
+// once. Steps that differ in attention alone share their body.
 class WorkloadSteps {
  public:
   // Model and trace must outlive it. Throws like generate_workload, but std::overflow_error for
@@ -26,8 +20,8 @@ class WorkloadSteps {
 
   const std::vector<std::int64_t>& stages() const { return stages_; }  // layers of each
 
-  // Empty behind the last one. Throws std::overflow_error.
-  std::optional<Iteration> next(Repeated repeated = Repeated::listed);
+  // Empty after the last one. Throws std::overflow_error.
+  std::optional<Step> next();
 
  private:
   const ModelConfig& model_;
@@ -37,8 +31,13 @@ class WorkloadSteps {
   RankShape rank_;
   std::vector<std::int64_t> outputs_;  // tokens that each request generates
   std::vector<std::size_t> running_;   // requests that want more
-  std::int64_t step_ = 0;
-  std::size_t last_decoding_ = 0;  // requests of the last decode step
+  std::int64_t number_ = 0;            // of the last step
+  std::size_t last_decoding_ = 0;      // requests of the last decode step
+  std::shared_ptr<const StepBody> body_;
 };
+
+// Workload::facts. `stages`: layers of each.
+Facts workload_facts(const ModelConfig& model, const Trace& trace,
+                     const std::vector<std::int64_t>& stages, const WorkloadOptions& options);
 
 }  // namespace pw

@@ -87,24 +87,18 @@ pw::Trace trace_of(const pw_request* requests, std::size_t count) {
 }  // namespace
 
 struct pw_predictor {
-  pw::OperatorPredictor operators;
+  pw::OperatorTimer operators;  // of one GPU
   std::optional<pw::EngineProfile> engine;
   fs::path collectives_file;
   // Read when the first workload communicates.
   mutable std::once_flag collectives_read;
   mutable pw::CollectiveCatalog collectives;
+
+  const pw::OperatorPredictor& gpu() const { return operators.gpus().front(); }
 };
 
 struct pw_workload {
-  explicit pw_workload(pw::Workload from) : workload(std::move(from)), plan(workload) {
-    for (const pw::Iteration& iteration : workload.iterations) {
-      communicates = communicates || !iteration.communication.empty();
-    }
-  }
-
   const pw::Workload workload;
-  const pw::WorkloadPlan plan;
-  bool communicates = false;
 };
 
 namespace {
@@ -112,35 +106,32 @@ namespace {
 pw::Prediction predict(const pw_predictor* predictor, const pw_workload* workload) {
   require(predictor, "predictor");
   require(workload, "workload");
-  if (workload->communicates) {
+  if (pw::communicates(workload->workload)) {
     std::call_once(predictor->collectives_read, [&] {
       predictor->collectives =
           pw::CollectiveCatalog::read(predictor->collectives_file, pw::WorkerRules::scaled);
     });
   }
-  return workload->plan.predict(predictor->operators, predictor->collectives, predictor->engine);
+  return std::move(pw::predict_workload(workload->workload, predictor->operators,
+                                        predictor->collectives, predictor->engine)
+                       .front());
 }
 
 // What made the prediction, as far as the library knows it.
 void add_provenance(const pw_predictor& predictor, const pw_workload& workload,
                     pw::Prediction& prediction) {
-  std::set<std::string> models;
-  const auto add = [&](const auto& entries) {
-    for (const auto& entry : entries) models.insert(predictor.operators.model_name(entry.config));
-  };
-  for (const pw::Iteration& iteration : workload.workload.iterations) {
-    add(iteration.gemms);
-    add(iteration.attention);
-    add(iteration.rmsnorm);
-    add(iteration.silu_mul);
+  std::set<std::string> used;
+  for (const pw::Step& step : workload.workload.steps) {
+    pw::for_each_op(step,
+                    [&](const pw::Op& op) { used.insert(predictor.gpu().model_name(op.problem)); });
   }
   prediction.provenance.emplace_back("tool", "libpw " PW_VERSION);
-  for (const auto& [name, model] : predictor.operators.models()) {
-    if (models.count(name) != 0) {
+  for (const auto& [name, model] : predictor.gpu().models()) {
+    if (used.count(name) != 0) {
       prediction.provenance.emplace_back(name, model.file + " sha256:" + model.sha256);
     }
   }
-  if (workload.communicates) {
+  if (pw::communicates(workload.workload)) {
     prediction.provenance.emplace_back("collectives",
                                        predictor.collectives_file.filename().string());
   }
@@ -177,12 +168,12 @@ pw_status pw_predictor_create(const char* gpu, const pw_predictor_options* optio
             ? data_folder("checkpoints", given.data_folder)
             : pw::find_data_folder("checkpoints", optional_path(given.checkpoint_folder));
     const auto catalog = pw::HardwareCatalog::read(data_folder("hardware", given.data_folder));
-    *predictor =
-        new pw_predictor{pw::OperatorPredictor(catalog.get(gpu), all_models(checkpoints, networks)),
-                         std::move(profile),
-                         checkpoints / "collectives.json",
-                         {},
-                         {}};
+    *predictor = new pw_predictor{pw::OperatorTimer({pw::OperatorPredictor(
+                                      catalog.get(gpu), all_models(checkpoints, networks))}),
+                                  std::move(profile),
+                                  checkpoints / "collectives.json",
+                                  {},
+                                  {}};
   });
 }
 
@@ -198,7 +189,7 @@ pw_status pw_predict_operators(const pw_predictor* predictor, const pw_operator*
     std::vector<pw::OperatorConfig> configs;
     configs.reserve(count);
     for (std::size_t i = 0; i < count; ++i) configs.push_back(pw::operator_config(operators[i], i));
-    const auto results = predictor->operators.predict(configs);
+    const auto results = predictor->gpu().predict(configs);
     for (std::size_t i = 0; i < count; ++i) {
       const pw::OperatorPrediction& found = results[i];
       std::optional<pw::TimeBand> expected;
@@ -220,8 +211,8 @@ pw_status pw_workload_create(const char* model, const pw_request* requests, size
     if (given.tensor_parallel != 0) shape.tp_size = given.tensor_parallel;
     if (given.pipeline_parallel != 0) shape.pp_size = given.pipeline_parallel;
     const fs::path config = pw::find_model_config(model, data_folder("config", given.data_folder));
-    *workload = new pw_workload(
-        pw::generate_workload(pw::read_model_config(config), trace_of(requests, count), shape));
+    *workload = new pw_workload{
+        pw::generate_workload(pw::read_model_config(config), trace_of(requests, count), shape)};
   });
 }
 
@@ -229,7 +220,7 @@ pw_status pw_workload_read(const char* path, pw_workload** workload) {
   return guarded([&] {
     require(path, "path");
     require(workload, "workload");
-    *workload = new pw_workload(pw::read_workload(path));
+    *workload = new pw_workload{pw::read_workload(path)};
   });
 }
 

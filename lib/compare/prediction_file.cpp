@@ -4,6 +4,7 @@
 #include "compare/case_name.h"
 #include "compare/csv_values.h"
 #include "compare/tolerant_json.h"
+#include "fact_json.h"
 #include "io/json_file.h"
 #include "io/text.h"
 #include "pw/comparison.h"
@@ -95,14 +96,11 @@ bool has_part(const Json& value, std::string_view part) {
 }
 
 // Whether the operator models were fitted on this GPU. pw-predict names the checkpoints that it
-// used, and says in a note which of them never saw the GPU.
+// used, and says by a fact which of them never saw the GPU. Files from before schema_version 1 do
+// not tell.
 std::optional<bool> read_gpu_seen(const JsonFields& file) {
-  if (!file.has("notes") || !file.has("provenance")) return std::nullopt;
-  const Json& notes = file.array("notes");
-  if (std::any_of(notes.begin(), notes.end(),
-                  [](const Json& note) { return has_part(note, ": trained without "); })) {
-    return false;
-  }
+  if (!file.has("facts") || !file.has("provenance")) return std::nullopt;
+  if (read_facts(file).has(FactKind::unseen_gpu)) return false;
   for (const auto& item : file.object("provenance").items()) {
     const std::string family = item.key().substr(0, item.key().find('_'));
     const auto& families = operator_families();

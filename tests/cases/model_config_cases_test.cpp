@@ -8,6 +8,7 @@
 #include "pw/model_config.h"
 #include "pw/workload.h"
 #include "support/error_of.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 
 namespace pw {
@@ -65,10 +66,8 @@ Workload workload_of(const Json& json, std::int64_t tp = 1, std::int64_t pp = 1,
 
 // N and K of a GEMM in the first iteration.
 std::pair<std::int64_t, std::int64_t> width_and_depth(const Workload& workload, const char* name) {
-  for (const GemmEntry& gemm : workload.iterations[0].gemms) {
-    if (gemm.name == name) return {gemm.config.n, gemm.config.k};
-  }
-  return {0, 0};
+  const auto& gemm = problem_of<GemmConfig>(workload.steps[0], name);
+  return {gemm.n, gemm.k};
 }
 
 using Shape = std::pair<std::int64_t, std::int64_t>;
@@ -86,9 +85,10 @@ TEST(HardInputs, A01TheDecoderOfAMultimodalModelAloneCounts) {
     const Workload workload = workload_of(in_tower(key, with({{"head_dim", 96}})), 2);
     EXPECT_EQ(width_and_depth(workload, "qkv_proj"), Shape((4 + 2) * 96, 1024)) << key;
     EXPECT_EQ(width_and_depth(workload, "o_proj"), Shape(1024, 4 * 96));
-    EXPECT_EQ(workload.iterations[0].gemms[0].count, 6);
+    EXPECT_EQ(workload.steps[0].body->before_attention[0].calls, 6);
     EXPECT_EQ(workload.model.vocab_size, 50000);
-    EXPECT_THAT(workload.notes, Contains(HasSubstr("only " + std::string(key) + " is summed")));
+    EXPECT_THAT(sentences(workload.facts),
+                Contains(HasSubstr("only " + std::string(key) + " is summed")));
   }
   const Json omni = {
       {"architectures", {"DemoOmniModel"}},
@@ -98,7 +98,8 @@ TEST(HardInputs, A01TheDecoderOfAMultimodalModelAloneCounts) {
   Json beside = with({{"vision_config", {{"hidden_size", 640}}}});
   beside["architectures"] = {"Qwen2VLForConditionalGeneration"};
   EXPECT_EQ(read(beside).hidden_size, 1024);
-  EXPECT_THAT(read(beside).notes, Contains(HasSubstr("only the language model is summed")));
+  EXPECT_THAT(sentences(read(beside).facts),
+              Contains(HasSubstr("only the language model is summed")));
 }
 
 TEST(HardInputs, A01MixturesOfExpertsAreReadAndRefusedByName) {
@@ -128,7 +129,8 @@ TEST(HardInputs, A01MixturesOfExpertsAreReadAndRefusedByName) {
     EXPECT_THAT(error, AllOf(HasSubstr(item.field), HasSubstr("a mixture of experts"),
                              HasSubstr(item.experts), Not(HasSubstr("\n"))));
   }
-  EXPECT_THAT(read(with({{"num_experts", nullptr}, {"n_routed_experts", 0}})).notes, IsEmpty());
+  EXPECT_THAT(sentences(read(with({{"num_experts", nullptr}, {"n_routed_experts", 0}})).facts),
+              IsEmpty());
 }
 
 TEST(HardInputs, A01OtherLayersAreRefusedWithAllReasons) {
@@ -162,7 +164,7 @@ TEST(HardInputs, A03AbsentNullOrEqualKeyValueHeadsAreOnePerHead) {
                            with({{"num_key_value_heads", 8}})}) {
     const Workload workload = workload_of(json);
     EXPECT_EQ(width_and_depth(workload, "qkv_proj"), Shape((8 + 2 * 8) * 128, 1024));
-    EXPECT_EQ(workload.iterations[0].attention[0].config.kv_heads, 8);
+    EXPECT_EQ(attention_of(workload.steps[0]).kv_heads, 8);
   }
 }
 
@@ -187,9 +189,10 @@ TEST(HardInputs, A03OtherFamiliesNamesAreReadAndNoted) {
     json[item.other] = item.value;
     const Workload workload = workload_of(json);
     EXPECT_EQ(workload_json(workload, true), workload_json(usual, true)) << item.other;
-    EXPECT_THAT(workload.notes, Contains(std::string(item.other) + " is read as " + item.usual));
+    EXPECT_THAT(sentences(workload.facts),
+                Contains(std::string(item.other) + " is read as " + item.usual));
   }
-  EXPECT_THAT(read(with({{"num_kv_heads", 4}})).notes,
+  EXPECT_THAT(sentences(read(with({{"num_kv_heads", 4}})).facts),
               Contains(HasSubstr("num_key_value_heads and num_kv_heads differ")));
 }
 
@@ -211,9 +214,9 @@ TEST(HardInputs, A07EitherSpellingOfTheDtype) {
   const std::string expected = workload_json(workload_of(decoder()), true);
   EXPECT_EQ(workload_json(workload_of(old), true), expected);
   EXPECT_EQ(workload_json(workload_of(bare), true), expected);
-  EXPECT_THAT(read(old).notes, IsEmpty());
-  EXPECT_THAT(read(bare).notes, Contains(HasSubstr("bfloat16 weights assumed")));
-  EXPECT_THAT(read(with({{"dtype", "float16"}, {"torch_dtype", "bfloat16"}})).notes,
+  EXPECT_THAT(sentences(read(old).facts), IsEmpty());
+  EXPECT_THAT(sentences(read(bare).facts), Contains(HasSubstr("bfloat16 weights assumed")));
+  EXPECT_THAT(sentences(read(with({{"dtype", "float16"}, {"torch_dtype", "bfloat16"}})).facts),
               Contains("dtype float16 and torch_dtype bfloat16 differ: dtype is used"));
 }
 
@@ -228,11 +231,11 @@ TEST(HardInputs, A07Fp8WeightsMultiplyInFp8) {
   };
   for (const Json& method : methods) {
     const Workload workload = workload_of(with({{"quantization_config", method}}));
-    for (const GemmEntry& gemm : workload.iterations[0].gemms) {
-      EXPECT_EQ(gemm.fp8, gemm.name != "lm_head") << method;
-      EXPECT_EQ(operator_family(operator_of(gemm)).name, gemm.fp8 ? "gemm_fp8" : "gemm");
+    for (const Op& op : workload.steps[0].body->before_attention) {
+      EXPECT_EQ(operator_family(op.problem).name, op.name == "lm_head" ? "gemm" : "gemm_fp8")
+          << method;
     }
-    EXPECT_THAT(workload.notes, Contains(HasSubstr("fp8 GEMMs in all decoder blocks")));
+    EXPECT_THAT(sentences(workload.facts), Contains(HasSubstr("fp8 GEMMs in all decoder blocks")));
     // The file keeps it.
     const TemporaryFolder folder;
     const Workload again = read_workload(folder.file("w.json", workload_json(workload, false)));
@@ -252,11 +255,11 @@ TEST(HardInputs, A07OtherQuantisationsAreRefusedByName) {
                 HasSubstr("quantization_config is given: "))
         << method;
   }
-  EXPECT_THAT(read(with({{"quantization_config",
-                          {{"quant_method", "fp8"},
-                           {"kv_cache_scheme", {{"num_bits", 8}}},
-                           {"ignored_layers", {"lm_head", "model.layers.0.mlp"}}}}}))
-                  .notes,
+  EXPECT_THAT(sentences(read(with({{"quantization_config",
+                                    {{"quant_method", "fp8"},
+                                     {"kv_cache_scheme", {{"num_bits", 8}}},
+                                     {"ignored_layers", {"lm_head", "model.layers.0.mlp"}}}}}))
+                            .facts),
               AllOf(Contains(HasSubstr("kv_cache_scheme is ignored")),
                     Contains(HasSubstr("keeps 1 modules of decoder blocks in 16 bit"))));
 }
@@ -264,8 +267,8 @@ TEST(HardInputs, A07OtherQuantisationsAreRefusedByName) {
 TEST(HardInputs, A08KeyValueHeadsAreReplicatedOrTheSizesListed) {
   const Workload four = workload_of(decoder(), 4);  // 2 KV heads
   EXPECT_EQ(width_and_depth(four, "qkv_proj").first, (2 + 2 * 1) * 128);
-  EXPECT_EQ(four.iterations[0].attention[0].config.query_heads, 2);
-  EXPECT_EQ(four.iterations[0].attention[0].config.kv_heads, 1);
+  EXPECT_EQ(attention_of(four.steps[0]).query_heads, 2);
+  EXPECT_EQ(attention_of(four.steps[0]).kv_heads, 1);
   EXPECT_THAT(error_of([] { workload_of(decoder(), 3); }),
               HasSubstr("valid tp_size values are 1, 2, 4, 8"));
   const Json three = with({{"num_attention_heads", 6},
@@ -279,10 +282,11 @@ TEST(HardInputs, A08KeyValueHeadsAreReplicatedOrTheSizesListed) {
 
 TEST(HardInputs, A10PipelineStagesLoseNoLayer) {
   const Workload workload = workload_of(with({{"num_hidden_layers", 43}}), 1, 4);
-  EXPECT_THAT(workload.notes, Contains(HasSubstr("pipeline stages of 11, 11, 11, 10 layers")));
-  EXPECT_EQ(workload.iterations[0].gemms[0].count, 43);
-  EXPECT_EQ(workload.iterations[0].communication[0].name, "send_recv");
-  EXPECT_EQ(workload.iterations[0].communication[0].count, 3);
+  EXPECT_THAT(sentences(workload.facts),
+              Contains(HasSubstr("pipeline stages of 11, 11, 11, 10 layers")));
+  EXPECT_EQ(workload.steps[0].body->before_attention[0].calls, 43);
+  EXPECT_EQ(workload.steps[0].body->transfers[0].name, "send_recv");
+  EXPECT_EQ(workload.steps[0].body->transfers[0].calls, 3);
   EXPECT_THAT(error_of([] { workload_of(decoder(), 1, 8); }),
               HasSubstr("pp_size 8 > num_hidden_layers 6"));
 }
@@ -333,7 +337,7 @@ TEST(HardInputs, ModelConfigsWithWindowsWarnOfLongerContexts) {
                            {"layer_types",
                             {"sliding_attention", "sliding_attention", "full_attention",
                              "sliding_attention", "sliding_attention", "full_attention"}}});
-  EXPECT_THAT(workload_of(mixed, 1, 1, trace).notes,
+  EXPECT_THAT(sentences(workload_of(mixed, 1, 1, trace).facts),
               Contains(HasSubstr("1 of 2 requests exceed the sliding_window of 512 tokens in 4 of "
                                  "6 layers")));
   const Json pattern = with({{"sliding_window", 512}, {"sliding_window_pattern", 3}});
@@ -351,7 +355,8 @@ TEST(HardInputs, ModelConfigsWithWindowsWarnOfLongerContexts) {
     EXPECT_EQ(read(unused).sliding_window, std::nullopt) << unused;
   }
   const Trace inside{"t", {{100, 20}}, {}};
-  EXPECT_THAT(workload_of(mixed, 1, 1, inside).notes, Each(Not(HasSubstr("sliding_window"))));
+  EXPECT_THAT(sentences(workload_of(mixed, 1, 1, inside).facts),
+              Each(Not(HasSubstr("sliding_window"))));
 }
 
 TEST(HardInputs, ModelConfigsTellTheLongestContext) {

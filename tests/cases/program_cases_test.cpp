@@ -96,7 +96,7 @@ TEST_F(HardInputs, A07Fp8ModelsArePredictedInFp8) {
             0.8 * wide.at("summary").at("prefill_duration_ms").get<double>());
   EXPECT_LT(narrow.at("memory").at("weight_bytes").get<double>(),
             0.6 * wide.at("memory").at("weight_bytes").get<double>());
-  EXPECT_THAT(narrow.at("notes").dump(), HasSubstr("fp8 GEMMs in all decoder blocks"));
+  EXPECT_THAT(narrow.at("facts").dump(), HasSubstr("fp8 GEMMs in all decoder blocks"));
   const ProgramResult refused = predict(run(fp8, "A100"));
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_THAT(refused.errors, AllOf(HasSubstr("fp8"), HasSubstr("A100")));

@@ -8,6 +8,7 @@
 #include "pw/workload.h"
 #include "support/demo_model.h"
 #include "support/error_of.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 
 namespace pw {
@@ -41,7 +42,8 @@ void expect_requests(const std::string& text, const std::vector<Expected>& expec
     ASSERT_TRUE(trace.requests[i].arrival_s);
     EXPECT_DOUBLE_EQ(*trace.requests[i].arrival_s, expected[i].arrival_s);
   }
-  EXPECT_THAT(trace.notes, Contains(HasSubstr("are not used: all requests start together")));
+  EXPECT_THAT(sentences(trace.facts),
+              Contains(HasSubstr("are not used: all requests start together")));
 }
 
 TEST(HardInputs, B01AzureTracesOfBothYears) {
@@ -107,8 +109,9 @@ TEST(HardInputs, B01UnreadableArrivalsAreTold) {
         read("arrived_at,num_prefill_tokens,output_tokens\n0,1,2\n" + std::string(time) + ",3,4\n");
     EXPECT_EQ(trace.requests.size(), 2u);
     EXPECT_EQ(trace.requests[0].arrival_s, std::nullopt);
-    EXPECT_THAT(trace.notes, Contains(AllOf(HasSubstr("arrivals are unknown: column arrived_at"),
-                                            HasSubstr("line 3"))))
+    EXPECT_THAT(
+        sentences(trace.facts),
+        Contains(AllOf(HasSubstr("arrivals are unknown: column arrived_at"), HasSubstr("line 3"))))
         << time;
   }
 }
@@ -117,18 +120,18 @@ TEST(HardInputs, B04OutputLengthsAreThoseOfEachRow) {
   const Trace uniform =
       read("num_prefill_tokens,num_decode_tokens,output_tokens\r\n1500,9,3\r\n900,8,3\r\n");
   const Workload workload = generate_workload(demo_model(), uniform, {});
-  ASSERT_EQ(workload.iterations.size(), 3u);
-  EXPECT_EQ(workload.iterations[0].q_lengths, (std::vector<std::int64_t>{1500, 900}));
-  EXPECT_EQ(workload.iterations[1].kv_lengths, (std::vector<std::int64_t>{1501, 901}));
-  EXPECT_EQ(workload.iterations[2].kv_lengths, (std::vector<std::int64_t>{1502, 902}));
-  EXPECT_THAT(workload.notes, Each(Not(HasSubstr("differ"))));
+  ASSERT_EQ(workload.steps.size(), 3u);
+  EXPECT_EQ(workload.steps[0].batch.q_lengths, (std::vector<std::int64_t>{1500, 900}));
+  EXPECT_EQ(workload.steps[1].batch.kv_lengths, (std::vector<std::int64_t>{1501, 901}));
+  EXPECT_EQ(workload.steps[2].batch.kv_lengths, (std::vector<std::int64_t>{1502, 902}));
+  EXPECT_THAT(sentences(workload.facts), Each(Not(HasSubstr("differ"))));
 
   const Trace mixed = read("num_prefill_tokens,output_tokens\r\n50,7\r\n60,4\r\n");
-  EXPECT_THAT(generate_workload(demo_model(), mixed, {}).notes,
+  EXPECT_THAT(sentences(generate_workload(demo_model(), mixed, {}).facts),
               Contains(HasSubstr("output lengths differ, 4 to 7 tokens: each request leaves")));
   WorkloadOptions published;
   published.published_rules = true;
-  EXPECT_THAT(generate_workload(demo_model(), mixed, published).notes,
+  EXPECT_THAT(sentences(generate_workload(demo_model(), mixed, published).facts),
               Contains(HasSubstr("the first request's 7 is used for all")));
 }
 
@@ -152,8 +155,9 @@ TEST(HardInputs, B05BadRowsAreListedWithLineAndReason) {
   ASSERT_EQ(trace.requests.size(), 4u);
   EXPECT_EQ(trace.requests[1].input_tokens, 200);
   EXPECT_EQ(trace.requests[3].line, 5u);
-  EXPECT_THAT(trace.notes, Contains(AllOf(HasSubstr("9 of 13 rows of the trace are skipped"),
-                                          HasSubstr("line 8: "))));
+  EXPECT_THAT(
+      sentences(trace.facts),
+      Contains(AllOf(HasSubstr("9 of 13 rows of the trace are skipped"), HasSubstr("line 8: "))));
   EXPECT_THAT(error_for("num_prefill_tokens,output_tokens\n0,1\n", BadRows::skip),
               HasSubstr("line 2: "));
 }
@@ -179,15 +183,15 @@ TEST(HardInputs, B05RequestsBeyondTheModelAreTold) {
   model.max_context = 1000;
   const Trace trace = read("num_prefill_tokens,output_tokens\n900,50\n900,200\n10,3000\n500,500\n");
   const Workload workload = generate_workload(model, trace, {});
-  EXPECT_EQ(num_tokens(workload.iterations[0]), 2310);
+  EXPECT_EQ(num_tokens(workload.steps[0].batch), 2310);
   EXPECT_THAT(
-      workload.notes,
+      sentences(workload.facts),
       Contains(AllOf(HasSubstr("2 of 4 requests exceed the model's max_position_embeddings, "
                                "1000 tokens"),
                      HasSubstr("line 3: 1100, line 4: 3010"))));
-  EXPECT_THAT(generate_workload(model, uniform_trace(12, 999, 2), {}).notes,
+  EXPECT_THAT(sentences(generate_workload(model, uniform_trace(12, 999, 2), {}).facts),
               Contains(HasSubstr("request 1: 1001, ")));
-  EXPECT_THAT(generate_workload(model, uniform_trace(12, 998, 2), {}).notes,
+  EXPECT_THAT(sentences(generate_workload(model, uniform_trace(12, 998, 2), {}).facts),
               Each(Not(HasSubstr("exceed"))));
 }
 

@@ -15,6 +15,7 @@
 #include "support/demo_model.h"
 #include "support/error_of.h"
 #include "support/fake_model.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 #include "support/test_hardware.h"
 
@@ -44,12 +45,14 @@ std::string error_after(Change&& change) {
   return error;
 }
 
-Workload with_gemms(std::vector<GemmEntry> gemms) {
+Op gemm(const char* name, GemmConfig problem, std::int64_t calls) {
+  return {OperatorGroup::gemm, name, "Linear", problem, calls};
+}
+
+Workload with_gemms(std::vector<Op> gemms) {
   Workload workload = generate_workload(demo_model(), uniform_trace(1, 1, 1), {});
-  workload.iterations[0].gemms = std::move(gemms);
-  workload.iterations[0].attention.clear();
-  workload.iterations[0].rmsnorm.clear();
-  workload.iterations[0].silu_mul.clear();
+  workload.steps[0].attention.clear();
+  workload.steps[0].body = std::make_shared<StepBody>(StepBody{std::move(gemms), {}, {}});
   return workload;
 }
 
@@ -61,13 +64,10 @@ Prediction predict(const Workload& workload) {
 }
 
 TEST(HardInputs, F01TinyAndOddShapesHaveFinitePositiveTimes) {
-  const Prediction result = predict(with_gemms({{"one", "Linear", {1, 4096, 4096}, 3},
-                                                {"many", "Linear", {16, 4096, 4096}, 3},
-                                                {"shallow", "Linear", {100, 4096, 4}, 3},
-                                                {"narrow", "Linear", {100, 1, 4096}, 3},
-                                                {"unit", "Linear", {1, 1, 1}, 3},
-                                                {"wide", "Linear", {1, 300001, 64}, 1},
-                                                {"never", "Linear", {7, 7, 7}, 0}}));
+  const Prediction result = predict(with_gemms(
+      {gemm("one", {1, 4096, 4096}, 3), gemm("many", {16, 4096, 4096}, 3),
+       gemm("shallow", {100, 4096, 4}, 3), gemm("narrow", {100, 1, 4096}, 3),
+       gemm("unit", {1, 1, 1}, 3), gemm("wide", {1, 300001, 64}, 1), gemm("never", {7, 7, 7}, 0)}));
   double total = 0;
   for (const OperatorTime& time : result.iterations[0].operators) {
     EXPECT_TRUE(std::isfinite(time.single_us) && time.single_us > 0) << time.name;
@@ -145,9 +145,9 @@ TEST(HardInputs, F06MillionsOfTokensStayExact) {
   options.tp_size = 2;
   const Workload workload =
       generate_workload(demo_model(), uniform_trace(3, std::int64_t{1} << 20, 2), options);
-  EXPECT_EQ(num_tokens(workload.iterations[0]), 3145728);
-  EXPECT_EQ(workload.iterations[0].communication[0].volume_bytes, 12884901888);
-  const AttentionConfig& attention = workload.iterations[0].attention[0].config;
+  EXPECT_EQ(num_tokens(workload.steps[0].batch), 3145728);
+  EXPECT_EQ(workload.steps[0].body->transfers[0].volume_bytes, 12884901888);
+  const AttentionConfig& attention = attention_of(workload.steps[0]);
   double pairs = 0;
   for (const std::int64_t q : attention.q_lengths) {
     pairs += static_cast<double>(q) * static_cast<double>(q + 1) / 2;

@@ -76,7 +76,7 @@ TEST_F(PwPredictSweepTest, PrintsTheNumbersOfSinglePredictionsInGridOrder) {
   EXPECT_EQ(fields.number("total_ms"), summary.at("total_duration_ms").get<double>());
   EXPECT_NEAR(fields.number("tokens_per_s"), 11 / (fields.number("total_ms") * 1e-3), 1e-2);
   EXPECT_NEAR(fields.number("tokens_per_s_per_gpu"), fields.number("tokens_per_s") / 2, 1e-3);
-  EXPECT_EQ(cell(2, "flags"), "extrapolated unseen_gpu");
+  EXPECT_EQ(cell(2, "facts"), "output_length_source unseen_gpu extrapolated");
 }
 
 TEST_F(PwPredictSweepTest, ImpossibleCombinationsAreRows) {

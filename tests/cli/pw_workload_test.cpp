@@ -7,6 +7,7 @@
 #include "pw/workload.h"
 #include "support/built.h"
 #include "support/run_program.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 
 namespace pw {
@@ -34,7 +35,7 @@ TEST(PwWorkload, WritesEqualRequestsIntoTheCurrentFolder) {
   EXPECT_THAT(result.errors, HasSubstr("Qwen2.5-14B, 8 requests with 28000 prompt tokens, "
                                        "2 decode steps, tp 2, pp 1\n"));
   const Workload workload = read_workload(folder.path() / "Qwen2.5-14B_8x3500+3_auto_tp2_pp1.json");
-  EXPECT_EQ(workload.iterations.size(), 3u);
+  EXPECT_EQ(workload.steps.size(), 3u);
   EXPECT_EQ(workload.model.stem, "Qwen2.5-14B");
   EXPECT_EQ(workload.trace, "8x3500+3");
 }
@@ -53,7 +54,7 @@ TEST(PwWorkload, ReadsATraceAndSaysWhatItAssumed) {
   EXPECT_THAT(result.errors, HasSubstr("note: pipeline stages of 32, 32 layers"));
   const Workload workload =
       read_workload(folder.path() / "new/folder/Qwen3-32B_demo_fa3_tp2_pp2.json");
-  EXPECT_EQ(workload.iterations[2].kv_lengths, std::vector<std::int64_t>{32});
+  EXPECT_EQ(workload.steps[2].batch.kv_lengths, std::vector<std::int64_t>{32});
 }
 
 TEST(PwWorkload, SelectsPartOfATrace) {
@@ -120,8 +121,8 @@ TEST(PwWorkload, WritesThePublishedFormatOnRequest) {
   const fs::path path = folder.path() / "Qwen2.5-14B_demo_fa2_tp1_pp1.json";
   const Workload workload = read_workload(path);
   EXPECT_EQ(workload_json(workload, true), read_file(path));
-  EXPECT_EQ(workload.iterations[0].rmsnorm[0].count, 4 * 48 + 1);
-  EXPECT_EQ(workload.iterations[2].q_lengths.size(), 2u);
+  EXPECT_EQ(op_of(workload.steps[0], "rmsnorm").calls, 4 * 48 + 1);
+  EXPECT_EQ(workload.steps[2].batch.q_lengths.size(), 2u);
   EXPECT_THAT(result.errors, HasSubstr("the first request's 3 is used for all"));
 }
 

@@ -74,9 +74,9 @@ TEST(ForestGolden, GivesTheCommunicationOfThePublishedPredictions) {
     const PublishedCase published = find_case(reference, path, catalog);
     const Workload workload = read_workload(published.workload);
     const Json iterations = read_json(path).at("iterations");
-    ASSERT_EQ(workload.iterations.size(), iterations.size()) << path;
+    ASSERT_EQ(workload.steps.size(), iterations.size()) << path;
     for (std::size_t i = 0; i < iterations.size(); ++i) {
-      for (const CommunicationEntry& entry : workload.iterations[i].communication) {
+      for (const Transfer& entry : workload.steps[i].body->transfers) {
         const std::string_view collective = collective_of(entry.name, entry.type);
         if (is_of_other_data(path.filename().string(), collective)) {
           continue;

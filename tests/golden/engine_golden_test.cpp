@@ -14,11 +14,10 @@
 namespace pw {
 namespace {
 
-double engine_ms(const Workload& workload, const Iteration& iteration,
-                 const HardwareSpec& hardware) {
+double engine_ms(const Workload& workload, const Step& iteration, const HardwareSpec& hardware) {
   double us = 0;
-  for (const EngineOperator& extra :
-       engine_operators(workload, iteration, hardware, {"reference", 1000, 0, "recipe", {}})) {
+  for (const EngineOperator& extra : engine_operators(workload.model, iteration, hardware,
+                                                      {"reference", 1000, 0, "recipe", {}})) {
     us += extra.single_us * static_cast<double>(extra.count);
   }
   return us / 1000;
@@ -37,7 +36,7 @@ TEST(EngineGolden, ExtraKernelsAndHostOfEveryCase) {
         read_workload(reference / "workload" / (name.substr(0, end) + ".json"));
     const HardwareSpec& hardware = catalog.get(name.substr(end + 1));
     // The prefill row is iteration 1, the decode row iteration 2.
-    const Iteration& iteration = workload.iterations[fields.text("phase") == "prefill" ? 0 : 1];
+    const Step& iteration = workload.steps[fields.text("phase") == "prefill" ? 0 : 1];
     EXPECT_NEAR(engine_ms(workload, iteration, hardware), fields.number("extra_and_host_ms"), 1e-6)
         << name << ' ' << fields.text("phase");
     ++compared;

@@ -4,6 +4,7 @@
 #include "pw/workload.h"
 #include "support/error_of.h"
 #include "support/reference.h"
+#include "support/steps.h"
 
 namespace pw {
 namespace {
@@ -44,13 +45,13 @@ TEST(WorkloadCases, RefusesBadWorkloadsByName) {
 TEST(WorkloadCases, ReadsTinyAndHugeWorkloads) {
   PW_REFERENCE_OR_SKIP(reference);
   const fs::path cases = reference / "cases";
-  EXPECT_EQ(read_workload(cases / "F01/workload.json").iterations[0].gemms.size(), 5u);
-  EXPECT_EQ(read_workload(cases / "F01/count0.json").iterations[0].gemms[0].count, 0);
-  EXPECT_EQ(read_workload(cases / "F06/batch5000.json").iterations[0].q_lengths.size(), 5000u);
-  const Iteration million = read_workload(cases / "F06/seq1M.json").iterations[0];
-  const GemmConfig& gate_up = million.gemms[0].config;
+  EXPECT_EQ(read_workload(cases / "F01/workload.json").steps[0].body->before_attention.size(), 5u);
+  EXPECT_EQ(read_workload(cases / "F01/count0.json").steps[0].body->before_attention[0].calls, 0);
+  EXPECT_EQ(read_workload(cases / "F06/batch5000.json").steps[0].batch.q_lengths.size(), 5000u);
+  const Step million = read_workload(cases / "F06/seq1M.json").steps[0];
+  const auto& gate_up = std::get<GemmConfig>(million.body->before_attention[0].problem);
   EXPECT_EQ(2 * gate_up.m * gate_up.n * gate_up.k, 985162418487296);
-  EXPECT_EQ(million.communication[0].volume_bytes, 17179869184);
+  EXPECT_EQ(million.body->transfers[0].volume_bytes, 17179869184);
 }
 
 TEST(TraceCases, ReadsOrRefuses) {
@@ -92,16 +93,16 @@ TEST(GeneratorCases, SplitsOrRefusesModels) {
     options.pp_size = pp_size;
     return generate_workload(read_model_config(cases / config), uniform_trace(1, 64, 1), options);
   };
-  const Iteration kv2 = generate("A08/kv2.json", 4, 1).iterations[0];
-  EXPECT_EQ(kv2.gemms[0].config.n, 768);
-  EXPECT_EQ(kv2.attention[0].config.query_heads, 4);
-  EXPECT_EQ(kv2.attention[0].config.kv_heads, 1);
+  const Step kv2 = generate("A08/kv2.json", 4, 1).steps[0];
+  EXPECT_EQ(std::get<GemmConfig>(kv2.body->before_attention[0].problem).n, 768);
+  EXPECT_EQ(attention_of(kv2).query_heads, 4);
+  EXPECT_EQ(attention_of(kv2).kv_heads, 1);
   EXPECT_THAT(error_of([&] { generate("A08/kv2.json", 3, 1); }), HasSubstr("1, 2, 4, 8, 16"));
   EXPECT_THAT(error_of([&] { generate("A08/kv3.json", 2, 1); }),
               HasSubstr("num_key_value_heads 3 is neither divisible by nor a divisor of 2"));
-  const Iteration layers61 = generate("A10/config61.json", 1, 4).iterations[0];
-  EXPECT_EQ(layers61.gemms[0].count, 61);
-  EXPECT_EQ(layers61.communication[0].count, 3);
+  const Step layers61 = generate("A10/config61.json", 1, 4).steps[0];
+  EXPECT_EQ(layers61.body->before_attention[0].calls, 61);
+  EXPECT_EQ(layers61.body->transfers[0].calls, 3);
   EXPECT_THAT(error_of([&] { generate("A10/config5.json", 1, 7); }),
               HasSubstr("pp_size 7 > num_hidden_layers 5"));
 }
@@ -113,9 +114,9 @@ TEST(GeneratorCases, KeepsAMillionTokensExact) {
   options.tp_size = 2;
   const Workload workload =
       generate_workload(model, read_trace(reference / "cases/F06/trace_1M.csv"), options);
-  EXPECT_EQ(num_tokens(workload.iterations[0]), 3145728);
-  EXPECT_EQ(workload.iterations[0].communication[0].volume_bytes, 12884901888);
-  EXPECT_EQ(workload.iterations.size(), 2u);
+  EXPECT_EQ(num_tokens(workload.steps[0].batch), 3145728);
+  EXPECT_EQ(workload.steps[0].body->transfers[0].volume_bytes, 12884901888);
+  EXPECT_EQ(workload.steps.size(), 2u);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ PublishedName parse(const std::string& stem) {
 // Prompts and output length as the file has them: three traces are not published.
 Trace trace_of(const Workload& workload, const std::string& stem) {
   Trace trace{stem, {}, {}};
-  const auto output_tokens = static_cast<std::int64_t>(workload.iterations.size());
-  for (const std::int64_t prompt : workload.iterations.front().q_lengths) {
+  const auto output_tokens = static_cast<std::int64_t>(workload.steps.size());
+  for (const std::int64_t prompt : workload.steps.front().batch.q_lengths) {
     trace.requests.push_back({prompt, output_tokens});
   }
   return trace;

@@ -9,6 +9,7 @@
 #include "pw/data_paths.h"
 #include "support/error_of.h"
 #include "support/reference.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 
 namespace pw {
@@ -64,7 +65,7 @@ TEST(ReadModelConfig, ReadsADenseDecoder) {
   EXPECT_EQ(config.vocab_size, 32000);
   EXPECT_EQ(config.num_hidden_layers, 4);
   EXPECT_FALSE(config.tied_embeddings);
-  EXPECT_THAT(config.notes, IsEmpty());
+  EXPECT_THAT(sentences(config.facts), IsEmpty());
 }
 
 TEST(ReadModelConfig, AbsentOrNullKeyValueHeadsMeanOnePerHead) {
@@ -106,7 +107,7 @@ TEST(ReadModelConfig, TheNameIsThePathElseTheArchitecture) {
   EXPECT_EQ(read(with("_name_or_path", "")).architecture, "LlamaForCausalLM");
   const ModelConfig unknown = read(without("architectures"));
   EXPECT_EQ(unknown.architecture, "unknown");
-  EXPECT_THAT(unknown.notes, ElementsAre(HasSubstr("no architectures given")));
+  EXPECT_THAT(sentences(unknown.facts), ElementsAre(HasSubstr("no architectures given")));
   EXPECT_THAT(error_for(with("architectures", "Llama")), HasSubstr("expected a list of names"));
 }
 
@@ -120,7 +121,7 @@ TEST(ReadModelConfig, ReadsTheTextConfigAlone) {
   EXPECT_EQ(config.hidden_size, 2048);
   EXPECT_EQ(config.num_hidden_layers, 4);
   EXPECT_EQ(config.architecture, "DemoForConditionalGeneration");
-  EXPECT_THAT(config.notes, Contains(HasSubstr("only text_config is summed")));
+  EXPECT_THAT(sentences(config.facts), Contains(HasSubstr("only text_config is summed")));
 
   json["text_config"].erase("hidden_size");
   EXPECT_THAT(error_for(json), HasSubstr("text_config.hidden_size is missing"));
@@ -199,7 +200,8 @@ TEST(ReadModelConfig, AcceptsFieldsThatAreSwitchedOff) {
       {"rope_scaling", {{"factor", 8.0}}},
       {"max_position_embeddings", 1e30},
   };
-  for (const auto& item : cases) EXPECT_THAT(read(with(item.key, item.value)).notes, IsEmpty());
+  for (const auto& item : cases)
+    EXPECT_THAT(sentences(read(with(item.key, item.value)).facts), IsEmpty());
 }
 
 TEST(ReadModelConfig, NotesWhatItAssumes) {
@@ -217,13 +219,14 @@ TEST(ReadModelConfig, NotesWhatItAssumes) {
       {without("tie_word_embeddings"),
        "no tie_word_embeddings given: separate embedding and lm_head weights assumed"},
   };
-  for (const auto& item : cases) EXPECT_THAT(read(item.json).notes, ElementsAre(item.note));
+  for (const auto& item : cases)
+    EXPECT_THAT(sentences(read(item.json).facts), ElementsAre(item.note));
 }
 
 TEST(ReadModelConfig, ReadsEitherSpellingOfTheDtype) {
   Json json = without("dtype");
   json["torch_dtype"] = "torch.float16";
-  EXPECT_THAT(read(json).notes, IsEmpty());
+  EXPECT_THAT(sentences(read(json).facts), IsEmpty());
   json["torch_dtype"] = "float32";
   EXPECT_THAT(error_for(json), HasSubstr("torch_dtype is 'float32'"));
 }
@@ -257,7 +260,7 @@ TEST(ShippedConfigs, HaveTheModelsDimensions) {
     EXPECT_EQ(config.intermediate_size, item.intermediate);
     EXPECT_EQ(config.vocab_size, item.vocab);
     EXPECT_EQ(config.num_hidden_layers, item.layers);
-    EXPECT_THAT(config.notes, IsEmpty());
+    EXPECT_THAT(sentences(config.facts), IsEmpty());
   }
 }
 
@@ -330,7 +333,7 @@ TEST(HardConfigs, AreReadOrRefusedAsExpected) {
     }
     const ModelConfig config = read_model_config(path);
     EXPECT_EQ(config.num_hidden_layers, 4);
-    const std::string notes = testing::PrintToString(config.notes);
+    const std::string notes = testing::PrintToString(sentences(config.facts));
     EXPECT_THAT(notes, HasSubstr(item.note));
   }
 }

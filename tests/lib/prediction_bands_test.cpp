@@ -8,6 +8,7 @@
 #include "io/json_file.h"
 #include "support/demo_model.h"
 #include "support/fake_model.h"
+#include "support/steps.h"
 #include "support/test_hardware.h"
 
 namespace pw {
@@ -57,7 +58,7 @@ TEST(BandSum, WhatHasNoErrorsCountsAsPredictedUpToAQuarter) {
   EXPECT_FALSE(bands.total) << "150 of 550";
   EXPECT_THAT(bands.without_errors, ElementsAre("rmsnorm", "host"));
   EXPECT_NEAR(bands.total_share_without_errors, 150.0 / 550, 1e-12);
-  EXPECT_THAT(describe(bands),
+  EXPECT_THAT(describe(bands).sentence,
               AllOf(HasSubstr("held-out errors of gemm; 27.3 % of the total time has none and "
                               "counts as predicted (rmsnorm, host)"),
                     HasSubstr("no p10-p90 of decode, 33.3 %"), HasSubstr("no p10-p90 of the total"),
@@ -102,7 +103,8 @@ TEST_F(PredictedBands, AreAbsentWhereNothingIsKnown) {
   ASSERT_TRUE(p.bands);
   EXPECT_FALSE(p.bands->prefill || p.bands->decode_step || p.bands->total);
   EXPECT_THAT(p.bands->without_errors, ElementsAre("gemm", "attn", "rmsnorm", "siluandmul"));
-  EXPECT_THAT(p.notes, testing::Contains(HasSubstr("no p10-p90: no held-out errors are known")));
+  EXPECT_THAT(sentences(p.facts),
+              testing::Contains(HasSubstr("no p10-p90: no held-out errors are known")));
   EXPECT_THAT(prediction_text(p), Not(HasSubstr("tokens/s   p10-p90")));
   EXPECT_TRUE(Json::parse(prediction_json(p, PredictionDetail::summary))
                   .at("bands")

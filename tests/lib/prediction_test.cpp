@@ -6,6 +6,7 @@
 #include "io/json_file.h"
 #include "support/demo_model.h"
 #include "support/fake_model.h"
+#include "support/steps.h"
 #include "support/test_hardware.h"
 
 namespace pw {
@@ -86,16 +87,17 @@ TEST_F(PredictionTest, CollectivesAreSummedAndTheirNotesKept) {
   EXPECT_EQ(all_reduce.group, OperatorGroup::communication);
   EXPECT_EQ(all_reduce.name, "all_reduce");
   EXPECT_GT(all_reduce.single_us, 0);
-  EXPECT_THAT(p.notes, Contains(HasSubstr("worker")));
+  EXPECT_THAT(sentences(p.facts), Contains(HasSubstr("worker")));
 }
 
 TEST_F(PredictionTest, NotesKernelsThatEnginesDoNotRunOnTheGpu) {
   WorkloadOptions options;
-  EXPECT_THAT(predict(options).notes, Not(Contains(HasSubstr("fa3"))));
+  EXPECT_THAT(sentences(predict(options).facts), Not(Contains(HasSubstr("fa3"))));
   options.prefill_kernel = AttentionKernel::fa3;
-  EXPECT_THAT(predict(options).notes, Contains(HasSubstr("asks for fa3_ragged in prefill")));
+  EXPECT_THAT(sentences(predict(options).facts),
+              Contains(HasSubstr("asks for fa3_ragged in prefill")));
   options.prefill_kernel = AttentionKernel::ck;
-  EXPECT_THAT(predict(options).notes,
+  EXPECT_THAT(sentences(predict(options).facts),
               Contains(HasSubstr("asks for ck_ragged in prefill, engines run fa2_ragged on")));
 }
 
@@ -103,10 +105,10 @@ TEST_F(PredictionTest, NotesModelsOfKernelsThatWereProfiledThroughLibTorch) {
   gemm_->record().training = {{"kernel_source", "LibTorch 9.9 linear (cuBLAS)"}};
   attention_->record().training = {{"kernel_source", "flash_attention"}};
   const Prediction p = predict({});
-  EXPECT_THAT(p.notes,
+  EXPECT_THAT(sentences(p.facts),
               Contains("gemm: fitted on kernels of LibTorch 9.9 linear (cuBLAS), a serving "
                        "engine may run others"));
-  EXPECT_THAT(p.notes, Not(Contains(HasSubstr("flash_attention"))));
+  EXPECT_THAT(sentences(p.facts), Not(Contains(HasSubstr("flash_attention"))));
 }
 
 TEST_F(PredictionTest, SaysWhenTheModelDoesNotFit) {
@@ -127,9 +129,9 @@ TEST_F(PredictionTest, JsonHasThePublishedKeysFirstAndOursAfter) {
   for (const auto& [key, value] : ours.items()) {
     keys.push_back(key);
   }
-  EXPECT_THAT(
-      keys, testing::ElementsAre("model", "hardware", "tp_size", "pp_size", "iterations", "summary",
-                                 "bands", "case", "memory", "notes", "provenance"));
+  EXPECT_THAT(keys, testing::ElementsAre("model", "hardware", "tp_size", "pp_size", "iterations",
+                                         "summary", "bands", "case", "memory", "facts",
+                                         "provenance", "schema_version"));
   const Json published = parse_json(prediction_json(p, PredictionDetail::published), "published");
   EXPECT_FALSE(published.contains("case"));
   const Json& first = published["iterations"][0];

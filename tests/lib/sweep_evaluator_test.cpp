@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator_cache.h"
 #include "pw/model_loader.h"
 #include "support/built.h"
 #include "support/demo_model.h"
@@ -50,15 +51,11 @@ class SweepEvaluatorTest : public testing::Test {
     EXPECT_EQ(result.memory.weight_bytes, expected.memory.weight_bytes);
     EXPECT_EQ(result.memory.kv_cache_bytes, expected.memory.kv_cache_bytes);
     EXPECT_EQ(result.gpu_memory_bytes, expected.hardware.global_memory_bytes);
-    const auto noted = [&](const char* text) {
-      return std::any_of(expected.notes.begin(), expected.notes.end(),
-                         [&](const auto& note) { return note.find(text) != std::string::npos; });
-    };
-    EXPECT_EQ(result.flags.extrapolated, noted("outside the training range"));
-    EXPECT_EQ(result.flags.unseen_gpu, noted("trained without"));
-    EXPECT_EQ(result.flags.default_rates,
-              noted("are defaults of its architecture and power class"));
-    EXPECT_EQ(result.flags.foreign_kernel, noted("engines run"));
+    for (std::size_t i = 0; i < kFactKinds; ++i) {
+      const auto kind = static_cast<FactKind>(i);
+      if (kind == FactKind::error_band) continue;
+      EXPECT_EQ(result.facts.test(i), expected.facts.has(kind)) << to_string(kind);
+    }
   }
 
   HardwareCatalog catalog_;

@@ -232,7 +232,8 @@ TEST(SweepRows, BothFormatsHoldTheSame) {
   result.output_tokens = 8;
   result.memory = {12'000'000'000, 4'000'000'000};
   result.gpu_memory_bytes = 10'000'000'000;
-  result.flags.extrapolated = result.flags.quantile = true;
+  result.facts.set(static_cast<std::size_t>(FactKind::extrapolated));
+  result.facts.set(static_cast<std::size_t>(FactKind::quantile));
   EXPECT_EQ(row_text(SweepFormat::csv, grid, 47, result),
             "\"B, \"\"b\"\"\",G2,3,1,,100,7,8,ok,no,16.0,10.0,2.0,0.5,2.5,3200.0,1066.667,"
             "extrapolated quantile,\n");
@@ -242,7 +243,7 @@ TEST(SweepRows, BothFormatsHoldTheSame) {
   EXPECT_EQ(json.at("trace"), nullptr);
   EXPECT_EQ(json.at("fits"), false);
   EXPECT_EQ(json.at("tokens_per_s_per_gpu"), 1066.667);
-  EXPECT_EQ(json.at("flags"), "extrapolated quantile");
+  EXPECT_EQ(json.at("facts"), "extrapolated quantile");
 
   SweepResult impossible;
   impossible.problem = "two\nlines";

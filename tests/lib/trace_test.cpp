@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error_of.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 
 namespace pw {
@@ -70,8 +71,9 @@ TEST(ReadTrace, ReadsEveryAcceptedForm) {
     const Trace trace = read_trace(folder.file("requests.csv", good.text));
     EXPECT_EQ(trace.stem, "requests");
     EXPECT_EQ(lengths(trace), good.requests);
-    ASSERT_FALSE(trace.notes.empty());
-    EXPECT_THAT(trace.notes[0], HasSubstr("column " + std::string(good.output_column) + " "));
+    ASSERT_FALSE(trace.facts.empty());
+    EXPECT_THAT(sentences(trace.facts)[0],
+                HasSubstr("column " + std::string(good.output_column) + " "));
   }
 }
 
@@ -131,7 +133,7 @@ TEST(ReadTrace, ListsAllBadRowsAndCountsTheRest) {
 }
 
 Trace numbered_trace(std::int64_t requests) {
-  Trace trace{"t", {}, {"a note"}};
+  Trace trace{"t", {}, {{FactKind::note, "a note", {}}}};
   for (std::int64_t i = 0; i < requests; ++i) {
     trace.requests.push_back({100 + i, 1});
   }
@@ -162,7 +164,7 @@ TEST(SelectBatch, TakesTheAskedRequests) {
     ASSERT_EQ(selected.requests.size(), static_cast<std::size_t>(c.count));
     EXPECT_EQ(selected.requests.front().input_tokens, c.first);
     EXPECT_EQ(selected.requests.back().input_tokens, c.first + c.count - 1);
-    EXPECT_EQ(selected.notes, std::vector<std::string>{"a note"});
+    EXPECT_EQ(sentences(selected.facts), std::vector<std::string>{"a note"});
   }
 }
 

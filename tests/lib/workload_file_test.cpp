@@ -7,6 +7,7 @@
 #include "pw/workload.h"
 #include "support/demo_model.h"
 #include "support/error_of.h"
+#include "support/steps.h"
 #include "support/temporary_folder.h"
 
 namespace pw {
@@ -21,7 +22,7 @@ Workload demo_workload() {
   options.pp_size = 2;
   ModelConfig model = demo_model();
   model.tied_embeddings = true;
-  return generate_workload(model, {"demo_trace", {{30, 3}, {70, 2}}, {"a note"}}, options);
+  return generate_workload(model, {"demo_trace", {{30, 3}, {70, 2}}, {{FactKind::note, "a note", {}}}}, options);
 }
 
 TEST(WorkloadJson, HasThePublishedLayoutThenOurKeys) {
@@ -38,7 +39,7 @@ TEST(WorkloadJson, HasThePublishedLayoutThenOurKeys) {
     keys.push_back(item.key());
   }
   EXPECT_THAT(keys, ElementsAre("model", "model_params", "tp_size", "pp_size", "iterations",
-                                "config", "trace", "tied_embeddings", "notes"));
+                                "config", "trace", "tied_embeddings", "facts", "schema_version"));
 }
 
 TEST(ReadWorkload, GivesBackWhatWasWritten) {
@@ -52,7 +53,7 @@ TEST(ReadWorkload, GivesBackWhatWasWritten) {
     EXPECT_EQ(read.model.stem, published ? "" : "Demo");
     EXPECT_EQ(read.trace, published ? "" : "demo_trace");
     EXPECT_EQ(read.model.tied_embeddings, !published);
-    EXPECT_EQ(read.notes.size(), published ? 0u : demo_workload().notes.size());
+    EXPECT_EQ(read.facts.size(), published ? 0u : demo_workload().facts.size());
   }
 }
 
@@ -73,12 +74,12 @@ TEST(ReadWorkload, KeepsProfiledTilesAndMasks) {
   operators["attention"]["causal"] = false;
   const TemporaryFolder folder;
   const Workload first = read_workload(folder.file("w.json", json.dump()));
-  ASSERT_TRUE(first.iterations[0].gemms[0].config.tile);
+  ASSERT_TRUE(std::get<GemmConfig>(first.steps[0].body->before_attention[0].problem).tile);
   const Workload again = read_workload(folder.file("w.json", workload_json(first, true)));
-  ASSERT_TRUE(again.iterations[0].gemms[0].config.tile);
-  EXPECT_EQ(again.iterations[0].gemms[0].config.tile->n, 256);
-  EXPECT_TRUE(again.iterations[0].gemms[0].config.tile->split_k);
-  EXPECT_FALSE(again.iterations[0].attention[0].config.causal);
+  ASSERT_TRUE(std::get<GemmConfig>(again.steps[0].body->before_attention[0].problem).tile);
+  EXPECT_EQ(std::get<GemmConfig>(again.steps[0].body->before_attention[0].problem).tile->n, 256);
+  EXPECT_TRUE(std::get<GemmConfig>(again.steps[0].body->before_attention[0].problem).tile->split_k);
+  EXPECT_FALSE(attention_of(again.steps[0]).causal);
 }
 
 TEST(ReadWorkload, AcceptsPartOfTheOperatorsAndCountZero) {
@@ -90,8 +91,8 @@ TEST(ReadWorkload, AcceptsPartOfTheOperatorsAndCountZero) {
   }
   const TemporaryFolder folder;
   const Workload workload = read_workload(folder.file("w.json", json.dump()));
-  EXPECT_EQ(workload.iterations[0].gemms[0].count, 0);
-  EXPECT_TRUE(workload.iterations[0].attention.empty());
+  EXPECT_EQ(workload.steps[0].body->before_attention[0].calls, 0);
+  EXPECT_TRUE(workload.steps[0].attention.empty());
 }
 
 struct BadFile {

@@ -4,6 +4,7 @@
 #include "pw/workload.h"
 #include "support/demo_model.h"
 #include "support/error_of.h"
+#include "support/steps.h"
 
 namespace pw {
 namespace {
@@ -21,78 +22,70 @@ WorkloadOptions options_of(std::int64_t tp_size, std::int64_t pp_size, bool publ
   return options;
 }
 
-const GemmEntry& gemm(const Iteration& iteration, std::string_view name) {
-  for (const GemmEntry& entry : iteration.gemms) {
-    if (entry.name == name) {
-      return entry;
-    }
-  }
-  throw std::out_of_range("no gemm " + std::string(name));
-}
-
-void expect_gemm(const Iteration& iteration, std::string_view name, std::string_view type,
-                 std::vector<std::int64_t> m_n_k_count) {
-  const GemmEntry& entry = gemm(iteration, name);
-  EXPECT_EQ(entry.type, type) << name;
-  EXPECT_EQ((std::vector{entry.config.m, entry.config.n, entry.config.k, entry.count}), m_n_k_count)
-      << name;
+void expect_gemm(const Step& step, std::string_view name, std::string_view type,
+                 std::vector<std::int64_t> m_n_k_calls) {
+  const Op& op = op_of(step, name);
+  const auto& gemm = std::get<GemmConfig>(op.problem);
+  EXPECT_EQ(op.type, type) << name;
+  EXPECT_EQ((std::vector{gemm.m, gemm.n, gemm.k, op.calls}), m_n_k_calls) << name;
 }
 
 TEST(GenerateWorkload, ListsTheOperatorsOfAnIteration) {
   const Workload workload =
       generate_workload(demo_model(2), {"t", {{30, 3}, {70, 3}}, {}}, options_of(4, 1));
-  ASSERT_EQ(workload.iterations.size(), 3u);
-  const Iteration& prefill = workload.iterations[0];
+  ASSERT_EQ(workload.steps.size(), 3u);
+  const Step& prefill = workload.steps[0];
   EXPECT_EQ(prefill.phase, Phase::prefill);
-  EXPECT_THAT(prefill.q_lengths, ElementsAre(30, 70));
-  EXPECT_THAT(prefill.kv_lengths, ElementsAre(30, 70));
+  EXPECT_THAT(prefill.batch.q_lengths, ElementsAre(30, 70));
+  EXPECT_THAT(prefill.batch.kv_lengths, ElementsAre(30, 70));
   expect_gemm(prefill, "qkv_proj", "ColumnParallelLinear", {100, 768, 2048, 4});
   expect_gemm(prefill, "o_proj", "RowParallelLinear", {100, 2048, 512, 4});
   expect_gemm(prefill, "gate_up_proj", "MergedColumnParallelLinear", {100, 2816, 2048, 4});
   expect_gemm(prefill, "down_proj", "RowParallelLinear", {100, 2048, 1408, 4});
   expect_gemm(prefill, "lm_head", "Linear", {2, 8000, 2048, 1});
   ASSERT_EQ(prefill.attention.size(), 1u);
-  EXPECT_EQ(prefill.attention[0].config.query_heads, 4);
-  EXPECT_EQ(prefill.attention[0].config.kv_heads, 1);
-  EXPECT_EQ(prefill.attention[0].config.head_dim, 128);
-  EXPECT_EQ(prefill.attention[0].count, 4);
-  ASSERT_EQ(prefill.rmsnorm.size(), 1u);
-  EXPECT_EQ(prefill.rmsnorm[0].config.seq, 100);
-  EXPECT_EQ(prefill.rmsnorm[0].config.dim, 2048);
-  EXPECT_EQ(prefill.rmsnorm[0].count, 9);
-  ASSERT_EQ(prefill.silu_mul.size(), 1u);
-  EXPECT_EQ(prefill.silu_mul[0].config.dim, 2816);
-  EXPECT_EQ(prefill.silu_mul[0].count, 4);
-  ASSERT_EQ(prefill.communication.size(), 1u);
-  EXPECT_EQ(prefill.communication[0].volume_bytes, 2 * 100 * 2048);
-  EXPECT_EQ(prefill.communication[0].count, 8);
+  EXPECT_EQ(attention_of(prefill).query_heads, 4);
+  EXPECT_EQ(attention_of(prefill).kv_heads, 1);
+  EXPECT_EQ(attention_of(prefill).head_dim, 128);
+  EXPECT_EQ(prefill.attention[0].calls, 4);
+  EXPECT_EQ(problem_of<RmsNormConfig>(prefill, "rmsnorm").seq, 100);
+  EXPECT_EQ(problem_of<RmsNormConfig>(prefill, "rmsnorm").dim, 2048);
+  EXPECT_EQ(op_of(prefill, "rmsnorm").calls, 9);
+  EXPECT_EQ(problem_of<SiluMulConfig>(prefill, "siluandmul").dim, 2816);
+  EXPECT_EQ(op_of(prefill, "siluandmul").calls, 4);
+  ASSERT_EQ(prefill.body->transfers.size(), 1u);
+  EXPECT_EQ(prefill.body->transfers[0].volume_bytes, 2 * 100 * 2048);
+  EXPECT_EQ(prefill.body->transfers[0].calls, 8);
 
-  const Iteration& last = workload.iterations[2];
+  const Step& last = workload.steps[2];
   EXPECT_EQ(last.number, 3);
   EXPECT_EQ(last.phase, Phase::decode);
-  EXPECT_THAT(last.q_lengths, ElementsAre(1, 1));
-  EXPECT_THAT(last.kv_lengths, ElementsAre(32, 72));
+  EXPECT_THAT(last.batch.q_lengths, ElementsAre(1, 1));
+  EXPECT_THAT(last.batch.kv_lengths, ElementsAre(32, 72));
   expect_gemm(last, "qkv_proj", "ColumnParallelLinear", {2, 768, 2048, 4});
 }
 
 TEST(GenerateWorkload, LetsFinishedRequestsLeave) {
-  const Trace trace{"t", {{10, 3}, {20, 1}, {30, 2}}, {"a note of the trace"}};
+  const Trace trace{
+      "t", {{10, 3}, {20, 1}, {30, 2}}, {{FactKind::note, "a note of the trace", {}}}};
   const Workload ours = generate_workload(demo_model(), trace, {});
-  ASSERT_EQ(ours.iterations.size(), 3u);
-  EXPECT_THAT(ours.iterations[0].kv_lengths, ElementsAre(10, 20, 30));
-  EXPECT_THAT(ours.iterations[1].kv_lengths, ElementsAre(11, 31));
-  EXPECT_THAT(ours.iterations[2].kv_lengths, ElementsAre(12));
-  EXPECT_THAT(ours.notes, Contains("a note of the trace"));
-  EXPECT_THAT(ours.notes, Contains(HasSubstr("1 to 3 tokens: each request leaves")));
+  ASSERT_EQ(ours.steps.size(), 3u);
+  EXPECT_THAT(ours.steps[0].batch.kv_lengths, ElementsAre(10, 20, 30));
+  EXPECT_THAT(ours.steps[1].batch.kv_lengths, ElementsAre(11, 31));
+  EXPECT_THAT(ours.steps[2].batch.kv_lengths, ElementsAre(12));
+  EXPECT_THAT(sentences(ours.facts), Contains("a note of the trace"));
+  EXPECT_THAT(sentences(ours.facts), Contains(HasSubstr("1 to 3 tokens: each request leaves")));
 
   const Workload published = generate_workload(demo_model(), trace, options_of(1, 1, true));
-  ASSERT_EQ(published.iterations.size(), 3u);
-  EXPECT_THAT(published.iterations[2].kv_lengths, ElementsAre(12, 22, 32));
-  EXPECT_THAT(published.notes, Contains(HasSubstr("1 to 3 tokens: the first request's 3")));
+  ASSERT_EQ(published.steps.size(), 3u);
+  EXPECT_THAT(published.steps[2].batch.kv_lengths, ElementsAre(12, 22, 32));
+  EXPECT_THAT(sentences(published.facts),
+              Contains(HasSubstr("1 to 3 tokens: the first request's 3")));
 }
 
-TEST(GenerateWorkload, EqualOutputLengthsNeedNoNote) {
-  EXPECT_THAT(generate_workload(demo_model(), uniform_trace(2, 5, 1), {}).notes, IsEmpty());
+TEST(GenerateWorkload, EqualOutputLengthsNeedNoFact) {
+  EXPECT_THAT(sentences(generate_workload(demo_model(), uniform_trace(2, 5, 1), {}).facts),
+              IsEmpty());
 }
 
 TEST(GenerateWorkload, ShardsTheVocabularyUnlessPublished) {
@@ -101,7 +94,7 @@ TEST(GenerateWorkload, ShardsTheVocabularyUnlessPublished) {
   const Trace trace = uniform_trace(1, 8, 1);
   const auto width = [&](std::int64_t tp_size, bool published) {
     const Workload workload = generate_workload(model, trace, options_of(tp_size, 1, published));
-    return gemm(workload.iterations[0], "lm_head").config.n;
+    return problem_of<GemmConfig>(workload.steps[0], "lm_head").n;
   };
   EXPECT_EQ(width(1, false), 32001);
   EXPECT_EQ(width(2, false), 16032);
@@ -112,20 +105,20 @@ TEST(GenerateWorkload, DescribesAllPipelineStages) {
   ModelConfig model = demo_model();
   model.num_hidden_layers = 61;
   const Workload workload = generate_workload(model, uniform_trace(1, 8, 1), options_of(1, 4));
-  const Iteration& iteration = workload.iterations[0];
-  EXPECT_EQ(gemm(iteration, "qkv_proj").count, 61);
-  ASSERT_EQ(iteration.communication.size(), 1u);
-  EXPECT_EQ(iteration.communication[0].name, "send_recv");
-  EXPECT_EQ(iteration.communication[0].type, "p2p");
-  EXPECT_EQ(iteration.communication[0].volume_bytes, 4 * 8 * 2048);
-  EXPECT_EQ(iteration.communication[0].count, 3);
-  EXPECT_THAT(workload.notes, Contains(HasSubstr("16, 15, 15, 15 layers")));
+  const Step& iteration = workload.steps[0];
+  EXPECT_EQ(op_of(iteration, "qkv_proj").calls, 61);
+  ASSERT_EQ(iteration.body->transfers.size(), 1u);
+  EXPECT_EQ(iteration.body->transfers[0].name, "send_recv");
+  EXPECT_EQ(iteration.body->transfers[0].type, "p2p");
+  EXPECT_EQ(iteration.body->transfers[0].volume_bytes, 4 * 8 * 2048);
+  EXPECT_EQ(iteration.body->transfers[0].calls, 3);
+  EXPECT_THAT(sentences(workload.facts), Contains(HasSubstr("16, 15, 15, 15 layers")));
 }
 
 TEST(GenerateWorkload, NeedsNoCommunicationOnOneGpu) {
   const Workload workload = generate_workload(demo_model(), uniform_trace(1, 8, 2), {});
-  EXPECT_THAT(workload.iterations[0].communication, IsEmpty());
-  EXPECT_THAT(workload.iterations[1].communication, IsEmpty());
+  EXPECT_THAT(workload.steps[0].body->transfers, IsEmpty());
+  EXPECT_THAT(workload.steps[1].body->transfers, IsEmpty());
 }
 
 TEST(GenerateWorkload, KeepsAttentionKernelsOpenUnlessChosen) {
@@ -152,8 +145,8 @@ TEST(GenerateWorkload, KeepsAttentionKernelsOpenUnlessChosen) {
     options.prefill_kernel = c.prefill;
     options.decode_kernel = c.decode;
     const Workload workload = generate_workload(demo_model(), trace, options);
-    const AttentionConfig& prefill = workload.iterations[0].attention[0].config;
-    const AttentionConfig& decode = workload.iterations[1].attention[0].config;
+    const AttentionConfig& prefill = attention_of(workload.steps[0]);
+    const AttentionConfig& decode = attention_of(workload.steps[1]);
     EXPECT_EQ(attention_type(prefill.kernel, prefill.layout), c.prefill_type);
     EXPECT_EQ(attention_type(decode.kernel, decode.layout), c.decode_type);
     EXPECT_EQ(workload_file_name(demo_model(), trace, options), c.file_name);
@@ -164,10 +157,10 @@ TEST(GenerateWorkload, KeepsAttentionKernelsOpenUnlessChosen) {
 TEST(GenerateWorkload, KeepsLargeSizesExact) {
   const Workload workload = generate_workload(
       demo_model(), {"t", {{1048576, 2}, {1048576, 2}, {1048576, 2}}, {}}, options_of(2, 1));
-  const Iteration& prefill = workload.iterations[0];
-  EXPECT_EQ(num_tokens(prefill), 3145728);
-  EXPECT_EQ(prefill.communication[0].volume_bytes, 12884901888);
-  EXPECT_EQ(gemm(prefill, "gate_up_proj").config.m, 3145728);
+  const Step& prefill = workload.steps[0];
+  EXPECT_EQ(num_tokens(prefill.batch), 3145728);
+  EXPECT_EQ(prefill.body->transfers[0].volume_bytes, 12884901888);
+  EXPECT_EQ(problem_of<GemmConfig>(prefill, "gate_up_proj").m, 3145728);
 }
 
 TEST(GenerateWorkload, RefusesWhatCannotBeDone) {
@@ -197,8 +190,8 @@ TEST(GenerateWorkload, RefusesWhatCannotBeDone) {
 // A step's context has been driven from L2 by the weights of all layers since the step before.
 TEST(GenerateWorkload, DecodeReadsItsContextFromDram) {
   const Workload workload = generate_workload(demo_model(), uniform_trace(1, 8, 3), {});
-  for (const Iteration& iteration : workload.iterations) {
-    EXPECT_EQ(iteration.attention.front().config.kv_copies,
+  for (const Step& iteration : workload.steps) {
+    EXPECT_EQ(attention_of(iteration).kv_copies,
               iteration.phase == Phase::decode ? kColdCopies : 1);
   }
 }

@@ -11,6 +11,7 @@
 #include "pw/collective_forest.h"
 #include "pw/collective_sample.h"
 #include "pw/error_band.h"
+#include "pw/fact.h"
 #include "pw/hardware_spec.h"
 
 namespace pw {
@@ -73,10 +74,10 @@ CollectiveModel fit_model(CollectiveKind kind, const std::vector<CollectiveSampl
 double evaluate(const CollectiveModel& model, std::int64_t bytes, std::int64_t workers);
 
 // A result and what a reader must know about it: substituted worker count, extrapolated size,
-// bandwidth model instead of data. Empty note: as measured.
+// bandwidth model instead of data. No facts: as measured.
 struct CollectiveEstimate {
   double duration_us = 0;
-  std::string note;
+  Facts facts;
   // Held-out errors of messages of this size, where the answer is from data of the GPU and number
   // of workers themselves.
   std::optional<ErrorBand> errors = std::nullopt;
@@ -99,7 +100,7 @@ class CollectiveCatalog {
 
   const std::vector<CollectiveModel>& models() const { return models_; }
   // all_reduce on an unmeasured worker count: scaled by 2(n-1)/n from the nearest measured one (the
-  // larger on ties); on one worker 0 us with a note. send_recv always has two ends; `workers`, the
+  // larger on ties); on one worker 0 us with a fact. send_recv always has two ends; `workers`, the
   // size of the tensor-parallel group, is then not used. No data for the GPU: bandwidth model from
   // its interconnect. Throws DataError for another collective, bytes <= 0 or workers < 1.
   // An all_reduce of at most `custom_max_bytes` runs on the engine's own kernel where there is data
@@ -120,7 +121,7 @@ class CollectiveCatalog {
 double all_reduce_traffic(std::int64_t workers);
 
 // Duration from the nominal rate of the link alone: formulas, constants and where they come from in
-// docs/method.md "Collectives". The note names the link. workers >= 2 for all_reduce.
+// docs/method.md "Collectives". The fact names the link. workers >= 2 for all_reduce.
 CollectiveEstimate bandwidth_model(const HardwareSpec& hardware, std::string_view collective,
                                    std::int64_t bytes, std::int64_t workers);
 

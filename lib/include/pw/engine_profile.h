@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "pw/hardware_spec.h"
-#include "pw/workload.h"
+#include "pw/model_config.h"
+#include "pw/step.h"
 
 namespace pw {
 
@@ -37,7 +38,7 @@ const std::vector<std::string_view>& engine_operator_names();
 // Memory-bound kernels between the large ones (elementwise_us of the bytes that they move, bf16),
 // and the host time. Per layer: rope, kv_store, qk_norm where the model has it, kv_merge in decode;
 // once: embedding, logits (conversion and sampling over the whole vocabulary), host.
-std::vector<EngineOperator> engine_operators(const Workload& workload, const Iteration& iteration,
+std::vector<EngineOperator> engine_operators(const ModelConfig& model, const Step& step,
                                              const HardwareSpec& hardware,
                                              const EngineProfile& engine);
 

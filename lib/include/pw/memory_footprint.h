@@ -13,6 +13,9 @@ struct MemoryFootprint {
   std::int64_t kv_cache_bytes = 0;  // at the iteration with the longest total context
 };
 
+// Whether both fit a GPU of this memory; true when that is not known (0).
+bool fits(const MemoryFootprint& memory, std::int64_t gpu_memory_bytes);
+
 // Weights: embedding and lm_head (once if tied), projections and norms of the largest pipeline
 // stage, sharded over tp. KV: 2 * layers * kv heads per rank * head_dim * 2 bytes per token.
 MemoryFootprint memory_footprint(const Workload& workload);

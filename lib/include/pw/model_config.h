@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pw/fact.h"
+
 namespace pw {
 
 // The dimensions of a dense decoder-only transformer with grouped-query attention and a gated MLP,
@@ -30,7 +32,7 @@ struct ModelConfig {
   // Window of the layers that attend to the last tokens only, when it is shorter than that.
   std::optional<std::int64_t> sliding_window = std::nullopt;
   std::int64_t windowed_layers = 0;
-  std::vector<std::string> notes;  // what a result must tell: "no dtype given: bfloat16 assumed"
+  Facts facts;  // what a result must tell: "no dtype given: bfloat16 assumed"
 };
 
 // Whether models of this architecture (or name) normalise queries and keys of each head: Qwen3,

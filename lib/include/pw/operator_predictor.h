@@ -56,6 +56,11 @@ struct OperatorPrediction {
   std::optional<ErrorBand> errors;
 };
 
+struct OperatorErrors {
+  std::string model;  // in ModelSet
+  std::optional<ErrorBand> band;
+};
+
 // Where durations come from.
 enum class PredictionMethod {
   learned,   // checkpoints and analytic forms
@@ -93,6 +98,14 @@ class OperatorPredictor {
 
   // Under which name of ModelSet the config's model was found; empty without one.
   std::string model_name(const OperatorConfig& config) const;
+  // Held-out errors of the config's model and its name; neither without a model.
+  OperatorErrors errors(const OperatorConfig& config) const;
+  // What kernels the config's model was fitted on, where they are a library's that pw-profile ran
+  // and engines mostly replace.
+  std::optional<std::string> library_kernels(const OperatorConfig& config) const;
+  // Configs of one place have the same model. Below kAnswers.
+  static constexpr std::size_t kAnswers = std::variant_size_v<OperatorConfig> + 1;
+  static std::size_t answer_place(const OperatorConfig& config);
   // Whether the config's model was trained without this GPU. False when the record does not tell.
   bool is_unseen_gpu(const OperatorConfig& config) const;
   // The quantile of performance that the config's model gives, if it is not a model of the typical
@@ -107,6 +120,7 @@ class OperatorPredictor {
     std::string name;                      // in ModelSet; empty without a model
     const OperatorModel* model = nullptr;  // null without one
     std::vector<std::size_t> columns;      // of feature_names, in model-input order
+    std::optional<ErrorBand> errors;       // on this GPU
   };
   void find_answers();
   const Answer& answer_for(const OperatorConfig& config) const;

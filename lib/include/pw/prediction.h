@@ -1,34 +1,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "pw/collective.h"
-#include "pw/engine_profile.h"
 #include "pw/hardware_spec.h"
 #include "pw/memory_footprint.h"
-#include "pw/operator_predictor.h"
+#include "pw/step_timer.h"
 #include "pw/workload.h"
 
 namespace pw {
-
-// The groups of operators in the order in which they are summed and reported.
-// `engine`: what the serving engine adds to the kernels of the model.
-enum class OperatorGroup { gemm, attention, rmsnorm, siluandmul, communication, engine };
-std::string_view to_string(OperatorGroup group);
-
-struct OperatorTime {
-  OperatorGroup group = OperatorGroup::gemm;
-  std::string name;        // "qkv_proj"; for attention, rmsnorm, siluandmul the group's name
-  double single_us = 0;    // one call
-  std::int64_t count = 0;  // calls per iteration
-
-  double total_us() const { return single_us * static_cast<double>(count); }
-};
 
 struct IterationTime {
   std::int64_t number = 0;
@@ -86,7 +69,7 @@ struct Prediction {
   PredictionSummary summary;
   std::optional<PredictionBands> bands;  // absent for predictions without any model
   MemoryFootprint memory;
-  std::vector<std::string> notes;
+  Facts facts;
   std::string engine;  // the serving engine; empty when its share is not counted
   std::vector<std::pair<std::string, std::string>> provenance;  // what made this result
 
@@ -105,41 +88,25 @@ struct OperatorSum {
 // In order of first appearance.
 std::vector<OperatorSum> operator_sums(const Prediction& prediction);
 
-// The distinct operators of a workload and where they stand in it: made once, predicted for any
-// number of GPUs.
-class WorkloadPlan {
- public:
-  // The workload must outlive the plan.
-  explicit WorkloadPlan(const Workload& workload);
-  ~WorkloadPlan();
-  WorkloadPlan(WorkloadPlan&&) noexcept;
-  WorkloadPlan& operator=(WorkloadPlan&&) noexcept;
-
-  // Equal operators are computed once, those of one model in one forward pass. Without an engine
-  // the sum is that of the original: the model's kernels and collectives alone. Throws DataError
-  // for an operator without a model.
-  Prediction predict(const OperatorPredictor& predictor, const CollectiveCatalog& collectives,
-                     const std::optional<EngineProfile>& engine = std::nullopt) const;
-
- private:
-  struct Operators;
-  const Workload* workload_;
-  std::unique_ptr<const Operators> operators_;
-};
-
-// The same for one GPU.
+// The sum over the steps of a workload on each GPU of `operators`, in their order. Without an
+// engine it is that of the original: the model's kernels and collectives alone. Throws DataError
+// for an operator without a model.
+std::vector<Prediction> predict_workload(const Workload& workload, const OperatorTimer& operators,
+                                         const CollectiveCatalog& collectives,
+                                         const std::optional<EngineProfile>& engine = std::nullopt);
+// The same on one GPU.
 Prediction predict_workload(const Workload& workload, const OperatorPredictor& predictor,
                             const CollectiveCatalog& collectives,
                             const std::optional<EngineProfile>& engine = std::nullopt);
 
 enum class PredictionDetail {
   published,   // the keys of the original alone
-  iterations,  // and `case`, `memory`, `notes`, `provenance`
+  iterations,  // and `case`, `memory`, `facts`, `provenance`
   summary,     // the same with `operators` (sums over all iterations) in place of `iterations`
 };
 // Keys of the original first and in its order, milliseconds rounded to 6 decimals.
 std::string prediction_json(const Prediction& prediction, PredictionDetail detail);
-// For a terminal: phases, tokens per second, memory, a table of operators with shares, notes.
+// For a terminal: phases, tokens per second, memory, a table of operators with shares, facts.
 std::string prediction_text(const Prediction& prediction);
 // "<workload stem>_<GPU stem, spaces as _>.json"
 std::string prediction_file_name(const Prediction& prediction);

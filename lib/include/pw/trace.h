@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "pw/fact.h"
+
 namespace pw {
 
 // One request: tokens of its prompt and tokens that it generates, the first one included.
@@ -20,7 +22,7 @@ struct Request {
 struct Trace {
   std::string stem;  // names the trace in results: the file's stem, or "8x3500+128"
   std::vector<Request> requests;
-  std::vector<std::string> notes;
+  Facts facts;
 };
 
 // Lines of a trace that are no request.

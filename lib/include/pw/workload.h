@@ -6,72 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "pw/attention.h"
-#include "pw/gemm.h"
 #include "pw/model_config.h"
-#include "pw/operators.h"
-#include "pw/rmsnorm.h"
-#include "pw/silu_mul.h"
+#include "pw/step.h"
 #include "pw/trace.h"
 
 namespace pw {
-
-enum class Phase { prefill, decode };
-std::string_view to_string(Phase phase);
-
-struct GemmEntry {
-  std::string name;  // "qkv_proj"
-  std::string type;  // "ColumnParallelLinear"
-  GemmConfig config;
-  std::int64_t count = 0;  // calls per iteration
-  bool fp8 = false;        // both operands in 8 bit, else in 16
-};
-struct AttentionEntry {
-  AttentionConfig config;
-  std::int64_t count = 0;
-};
-struct RmsNormEntry {
-  RmsNormConfig config;
-  std::int64_t count = 0;
-};
-struct SiluMulEntry {
-  SiluMulConfig config;
-  std::int64_t count = 0;
-};
-struct CommunicationEntry {
-  std::string name;  // "all_reduce", "send_recv"
-  std::string type;  // "collective", "p2p"
-  std::int64_t volume_bytes = 0;
-  std::int64_t count = 0;
-};
-
-// The collective that an entry of this name and type calls, "all_reduce" or "send_recv"; empty for
-// an unknown one. Ignores case: a name with "all_reduce" in it; one with "send" or "recv", or type
-// "p2p".
-std::string_view collective_of(std::string_view name, std::string_view type);
-
-// The problem of an entry, of the family that its operands ask for.
-OperatorConfig operator_of(const GemmEntry& entry);
-
-// AttentionConfig::kv_copies in a model: the weights of all layers have driven a decode step's
-// context from L2, a prefill has just written its own.
-double kv_copies(Phase phase);
-
-// One forward pass of the whole model (all pipeline stages, one tensor-parallel rank).
-struct Iteration {
-  std::int64_t number = 0;  // from 1
-  Phase phase = Phase::prefill;
-  std::vector<std::int64_t> q_lengths;
-  std::vector<std::int64_t> kv_lengths;
-  std::vector<GemmEntry> gemms;
-  std::vector<AttentionEntry> attention;  // at most one
-  std::vector<RmsNormEntry> rmsnorm;      // at most one
-  std::vector<SiluMulEntry> silu_mul;     // at most one
-  std::vector<CommunicationEntry> communication;
-};
-
-// Tokens that go through the iteration: the sum of q_lengths.
-std::int64_t num_tokens(const Iteration& iteration);
 
 struct Workload {
   ModelConfig model;  // of a file: its model and model_params
@@ -79,8 +18,8 @@ struct Workload {
   std::string trace;  // trace stem, empty when the file does not tell
   std::int64_t tp_size = 1;
   std::int64_t pp_size = 1;
-  std::vector<Iteration> iterations;
-  std::vector<std::string> notes;
+  std::vector<Step> steps;  // "iterations" in files
+  Facts facts;
 };
 
 struct WorkloadOptions {
@@ -94,6 +33,11 @@ struct WorkloadOptions {
   bool published_rules = false;
   std::int64_t rmsnorm_per_layer = 2;  // 4 reproduces four published Qwen3 files
 };
+
+// The families and collectives that the steps of a workload call, each once, in the order of
+// operator_families().
+std::vector<std::string> families_of(const Workload& workload);
+bool communicates(const Workload& workload);
 
 // The operators of every iteration: one prefill of all prompts, then one decode step per further
 // output token; a request leaves when it has all its tokens. Throws DataError when a dimension

@@ -39,7 +39,7 @@ TEST(PredictionFile, OurFilesTellItInTheirRecord) {
     "summary": {"prefill_duration_ms": 1, "decode_avg_duration_ms": 2, "total_duration_ms": 3},
     "case": {"model": "Llama-3.1-70B", "trace": "vllm_arxiv16", "engine": "sglang",
              "hardware": "RTX 6000 Ada"},
-    "notes": [], "provenance": {"attn_paged": "attn.pt sha256:ab"}})");
+    "facts": [], "provenance": {"attn_paged": "attn.pt sha256:ab"}})");
   EXPECT_EQ(p.name.label, "x");
   EXPECT_EQ(p.name.engine, "vllm") << "the trace is a vLLM one";
   EXPECT_EQ(p.name.trace, "arxiv16");
@@ -87,7 +87,7 @@ TEST(PredictionFile, TheFileNameServesWhereTheRecordIsEmpty) {
   const PredictedCase p = read(folder, "Llama-3.1-70B_vllm_arxiv16_fa3_tp4_pp2_H20.json", R"({
     "tp_size": 4, "pp_size": 2,
     "summary": {"prefill_duration_ms": 1, "decode_avg_duration_ms": 2, "total_duration_ms": 3},
-    "case": {"model": "", "trace": "", "engine": "sglang", "hardware": "H20"}, "notes": [],
+    "case": {"model": "", "trace": "", "engine": "sglang", "hardware": "H20"}, "facts": [],
     "provenance": {"tool": "pw-predict", "attn": "attn.pt sha256:ab"}})");
   EXPECT_EQ(p.name.model, "Llama-3.1-70B");
   EXPECT_EQ(p.name.engine, "vllm");
