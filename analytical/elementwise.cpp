@@ -6,11 +6,10 @@
 
 namespace pw {
 
-double elementwise_us(double bytes, const HardwareSpec& hardware) {
-  constexpr double kFloorUs = 2.5;
+double elementwise_us(double bytes, const HardwareSpec& hardware, double floor_us) {
   constexpr double kLaunchUs = 1.5;
   constexpr double kBandwidthFraction = 0.85;
-  return std::max(kFloorUs, kLaunchUs + bytes / (kBandwidthFraction * dram_bytes_per_us(hardware)));
+  return std::max(floor_us, kLaunchUs + bytes / (kBandwidthFraction * dram_bytes_per_us(hardware)));
 }
 
 double analytic_duration_us(const RmsNormConfig& config, const HardwareSpec& hardware) {

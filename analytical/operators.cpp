@@ -38,7 +38,7 @@ std::string problem(const RmsNormConfig& c) {
   return " seq=" + text(c.seq) + " dim=" + text(c.dim);
 }
 std::string problem(const SiluMulConfig& c) {
-  return " seq=" + text(c.seq) + " dim=" + text(c.dim);
+  return " seq=" + text(c.seq) + " dim=" + text(c.dim) + (c.gated ? "" : " without gate");
 }
 std::string problem(const MoeConfig& c) {
   return std::string(c.pass == MoeConfig::Pass::w13 ? " w13" : " w2") + " M=" + text(c.tokens) +

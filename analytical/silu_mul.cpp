@@ -28,7 +28,8 @@ std::int64_t row_elements(std::int64_t dim) {
 }  // namespace
 
 SiluMulConfig SiluMulConfig::read(const Fields& fields) {
-  return {integer_at_least(fields, "seq", 0), integer_at_least(fields, "dim", kVector)};
+  return {integer_at_least(fields, "seq", 0), integer_at_least(fields, "dim", kVector),
+          !fields.has("gated") || fields.flag("gated")};
 }
 
 PipelineFeatures analyze(const SiluMulConfig& config, const HardwareSpec& hardware,

@@ -51,8 +51,8 @@ Work work(const RmsNormConfig& c) {
 }
 
 Work work(const SiluMulConfig& c) {
-  constexpr double kPasses = 1.5;  // the input row read, half a row written
-  return row_work(kPasses, c.seq, c.dim);
+  const double passes = c.gated ? 1.5 : 2;  // the input row read, half or all of it written
+  return row_work(passes, c.seq, c.dim);
 }
 
 Work work(const MoeConfig& c) {

@@ -10,10 +10,11 @@ namespace pw {
 EngineOptionHandles add_engine_options(cli::App& app, EngineArguments& arguments) {
   EngineOptionHandles handles;
   handles.engine =
-      app.add_option("--engine", arguments.engine,
-                     "Serving engine, whose small kernels and host time are counted: sglang "
-                     "(default), vllm, or none")
-          ->option_text("NAME");
+      app.add_option(
+             "--engine", arguments.engine,
+             "Serving engine, whose small kernels and host time are counted, and its version "
+             "(the newest): sglang (default), vllm, fastertransformer, or none")
+          ->option_text("NAME[@VERSION]");
   handles.without =
       app.add_option("--without", arguments.left_out,
                      "Leave out some of what the engine adds: rope, kv_store, qk_norm, kv_merge, "
@@ -30,7 +31,7 @@ std::optional<EngineProfile> engine_profile(const EngineArguments& arguments,
     return std::nullopt;
   }
   EngineProfile engine =
-      read_engine_profile(find_data_file("config/engines/profiles.json"), arguments.engine);
+      read_engine_profile(find_data_folder("config", std::nullopt) / "engines", arguments.engine);
   for (const std::string& name : arguments.left_out) {
     const auto& known = engine_operator_names();
     if (std::find(known.begin(), known.end(), name) == known.end()) {

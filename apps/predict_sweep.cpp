@@ -120,8 +120,8 @@ bool is_parallel(const SweepArguments& arguments) {
 
 std::string engine_provenance(const std::optional<EngineProfile>& engine) {
   if (!engine) return "none";
-  std::string text =
-      engine->name + " of " + file_provenance(find_data_file("config/engines/profiles.json"));
+  std::string text = engine->described() + " of " +
+                     file_provenance(find_data_file("config/engines/" + engine->name + ".json"));
   return engine->left_out.empty() ? text : text + " without " + comma_list(engine->left_out);
 }
 

@@ -32,7 +32,22 @@ constexpr char kExamples[] =
 struct Arguments {
   WorkloadArguments workload;
   fs::path output = ".";
+  bool list = false;
 };
+
+// What a model consists of.
+int list_model(const Arguments& arguments) {
+  const ModelConfig model = asked_model(arguments.workload);
+  const std::int64_t total = parameters(model);
+  std::cout << model.stem << ", " << model.architecture << ", hidden size " << model.hidden_size
+            << ", vocabulary " << model.vocab_size << (model.tied_embeddings ? ", tied" : "")
+            << '\n';
+  for (const std::string& line : describe_layers(model)) std::cout << "  " << line << '\n';
+  std::cout << "  parameters        " << total << '\n'
+            << "  KV cache          " << kv_bytes_per_token(model) << " bytes per token, 16 bit\n";
+  for (const Fact& fact : model.facts) std::cout << "  note: " << one_line(fact.sentence) << '\n';
+  return kDone;
+}
 
 std::string summary(const Workload& workload) {
   std::int64_t decode_steps = 0;
@@ -71,8 +86,14 @@ int run(int argc, char** argv) {
                  "Folder (the current one) for <model>_<trace>_<kernel>_tp<N>_pp<N>.json;\n"
                  "the file's path is printed")
       ->option_text("FOLDER");
-  app.parse_complete_callback([options] { options.require_requests(); });
-  return run_app(app, argc, argv, [&] { return generate(arguments); });
+  app.add_flag("--list", arguments.list,
+               "Print the model's layers, parameters and KV cache per token instead");
+  app.parse_complete_callback([options, &arguments] {
+    if (!arguments.list) options.require_requests();
+    if (options.model->empty()) throw cli::RequiredError("--model");
+  });
+  return run_app(app, argc, argv,
+                 [&] { return arguments.list ? list_model(arguments) : generate(arguments); });
 }
 
 }  // namespace

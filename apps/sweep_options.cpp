@@ -203,7 +203,10 @@ LoadedSweep load_sweep(const SweepArguments& arguments,
   loaded.inputs.emplace_back("attention kernels",
                              attention_type(sweep.options.prefill_kernel, KvLayout::ragged) + ", " +
                                  attention_type(sweep.options.decode_kernel, KvLayout::paged));
-  loaded.inputs.emplace_back("rmsnorm per layer", std::to_string(sweep.options.rmsnorm_per_layer));
+  loaded.inputs.emplace_back("rmsnorm per layer",
+                             sweep.options.rmsnorm_per_layer
+                                 ? std::to_string(*sweep.options.rmsnorm_per_layer)
+                                 : "as the model");
   return loaded;
 }
 

@@ -77,7 +77,7 @@ void add_kernel_options(cli::App& app, WorkloadOptions& options) {
   add_kernel("--prefill-backend", options.prefill_kernel, "prefill");
   add_kernel("--decode-backend", options.decode_kernel, "decode");
   app.add_option("--rmsnorm-per-layer", options.rmsnorm_per_layer,
-                 "RMSNorms of each layer (2); 4 reproduces four published Qwen3 files")
+                 "RMSNorms of each layer (as the model has them);\n4 reproduces four published Qwen3 files")
       ->check(cli::IsMember({2, 4}))
       ->option_text("2|4")
       ->group(kEngine);

@@ -12,27 +12,43 @@ namespace {
 constexpr std::int64_t kBf16Bytes = 2;
 constexpr std::int64_t kFp8Bytes = 1;
 
-// Bytes of one layer's weights on one rank; what a rank count does not divide is rounded up, so
-// that every workload file has an answer.
-std::int64_t layer_bytes(const ModelConfig& m, std::int64_t tp_size) {
-  const std::int64_t query_heads = ceil_div(m.num_attention_heads, tp_size);
-  const std::int64_t kv_heads = ceil_div(m.num_key_value_heads, tp_size);
-  const std::int64_t attention =
-      checked_mul(m.hidden_size, 2 * query_heads + 2 * kv_heads, m.head_dim);
-  const std::int64_t mlp = checked_mul(3, m.hidden_size, ceil_div(m.intermediate_size, tp_size));
-  const std::int64_t norms = 2 * m.hidden_size;
-  return checked_add(checked_mul(m.fp8 ? kFp8Bytes : kBf16Bytes, checked_add(attention, mlp)),
-                     checked_mul(kBf16Bytes, norms));
+std::int64_t layer_bytes(const ModelConfig& model, const LayerGroup& group, std::int64_t tp_size) {
+  const LayerParameters layer = layer_parameters(model, group, tp_size);
+  return checked_add(checked_mul(model.fp8 ? kFp8Bytes : kBf16Bytes, layer.matrices),
+                     checked_mul(kBf16Bytes, layer.others));
 }
 
-// Embedding, lm_head and the norm before it, as far as the stage holds them. A tied lm_head is a
-// copy of the embedding only where the two stand on different stages.
+// The mean over the layers, rounded up: where they differ, which of them a stage holds is not told.
+struct LayerBytes {
+  std::int64_t weights = 0, kv_per_token = 0;
+};
+LayerBytes average_layer(const ModelConfig& model, std::int64_t tp_size) {
+  std::int64_t weights = 0;
+  for (const LayerGroup& group : model.layers) {
+    weights = checked_add(weights, checked_mul(group.count, layer_bytes(model, group, tp_size)));
+  }
+  const std::int64_t layers = layer_count(model);
+  return {ceil_div(weights, layers), ceil_div(kv_bytes_per_token(model, tp_size), layers)};
+}
+
+// Embedding, positions, lm_head and the norms around, as far as the stage holds them. A tied
+// lm_head is a copy of the embedding only where the two stand on different stages.
 std::int64_t end_weights(const ModelConfig& m, std::int64_t tp_size, bool first_stage,
                          bool last_stage) {
   const bool shared = m.tied_embeddings && first_stage && last_stage;
   const std::int64_t tables = shared ? 1 : (first_stage ? 1 : 0) + (last_stage ? 1 : 0);
-  const std::int64_t table = checked_mul(vocab_per_rank(m.vocab_size, tp_size), m.hidden_size);
-  return checked_add(checked_mul(tables, table), last_stage ? m.hidden_size : 0);
+  const std::int64_t vocabulary = vocab_per_rank(m.vocab_size, tp_size);
+  const std::int64_t norm = (m.norm == NormKind::layer ? 2 : 1) * m.hidden_size;
+  std::int64_t sum = checked_mul(tables, checked_mul(vocabulary, m.hidden_size));
+  if (first_stage) {
+    sum = checked_add(sum, checked_mul(m.learned_positions, m.hidden_size));
+    if (m.embedding_norm) sum = checked_add(sum, norm);
+  }
+  if (last_stage) {
+    if (m.final_norm) sum = checked_add(sum, norm);
+    if (m.lm_head_bias) sum = checked_add(sum, vocabulary);
+  }
+  return sum;
 }
 
 std::int64_t longest_total_context(const Workload& workload) {
@@ -57,15 +73,15 @@ MemoryFootprint memory_footprint(const Workload& workload) {
 
 MemoryFootprint memory_footprint(const ModelConfig& m, std::int64_t tp_size, std::int64_t pp_size,
                                  std::int64_t longest_total_context) {
-  const std::vector<std::int64_t> stages = split_into_stages(m.num_hidden_layers, pp_size);
-  const std::int64_t kv_bytes_per_layer = checked_mul(
-      longest_total_context, 2 * kBf16Bytes, ceil_div(m.num_key_value_heads, tp_size), m.head_dim);
+  const std::vector<std::int64_t> stages = split_into_stages(layer_count(m), pp_size);
+  const LayerBytes layer = average_layer(m, tp_size);
+  const std::int64_t kv_bytes_per_layer = checked_mul(longest_total_context, layer.kv_per_token);
   MemoryFootprint worst;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const std::int64_t ends = end_weights(m, tp_size, stage == 0, stage + 1 == stages.size());
-    const MemoryFootprint rank{checked_add(checked_mul(stages[stage], layer_bytes(m, tp_size)),
-                                           checked_mul(kBf16Bytes, ends)),
-                               checked_mul(stages[stage], kv_bytes_per_layer)};
+    const MemoryFootprint rank{
+        checked_add(checked_mul(stages[stage], layer.weights), checked_mul(kBf16Bytes, ends)),
+        checked_mul(stages[stage], kv_bytes_per_layer)};
     if (checked_add(rank.weight_bytes, rank.kv_cache_bytes) >
         worst.weight_bytes + worst.kv_cache_bytes) {
       worst = rank;

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "comma_list.h"
+#include "decoder_layouts.h"
 #include "model_context.h"
 #include "model_dimensions.h"
 #include "model_json.h"
@@ -28,10 +29,30 @@ std::string model_name(const ModelJson& model) {
 
 bool tied_embeddings(const ModelJson& model) {
   const Json* tied = model.find("tie_word_embeddings");
-  if (tied == nullptr) return false;
+  if (tied == nullptr) {
+    const DecoderLayout* layout = find_layout(model);
+    return layout != nullptr && layout->tied_default;
+  }
   if (tied->is_boolean()) return tied->get<bool>();
   throw DataError(model.file + ": tie_word_embeddings is " + tied->dump() +
                   ", expected true or false");
+}
+
+// The layers with a window become a group of their own.
+void split_off_window(const ModelJson& model, const SlidingWindow& window, Decoder& decoder) {
+  if (window.layers == layer_count(decoder)) {
+    for (LayerGroup& group : decoder.layers) group.attention.window = window.tokens;
+    return;
+  }
+  if (decoder.layers.size() != 1) {
+    throw DataError(model.decoder_where + ": sliding_window is in some layers, which differ in " +
+                    "KV heads too (" + model.described() + "): such a mix is not supported");
+  }
+  LayerGroup windowed = decoder.layers.front();
+  windowed.count = window.layers;
+  windowed.attention.window = window.tokens;
+  decoder.layers.front().count -= window.layers;
+  decoder.layers.push_back(windowed);
 }
 
 // Repositories call all configs config.json: such a file is named by its folder.
@@ -79,9 +100,11 @@ ModelConfig read_model_config(const fs::path& path) {
   config.facts.add(weights.facts);
   read_dimensions(model, config);
   config.max_context = max_context(model);
-  if (const auto window = sliding_window(model, config.num_hidden_layers)) {
-    config.sliding_window = window->tokens;
-    config.windowed_layers = window->layers;
+  for (LayerGroup& group : config.layers) {
+    group.attention.qk_norm = has_qk_norm(config.architecture);
+  }
+  if (const auto window = sliding_window(model, layer_count(config))) {
+    split_off_window(model, *window, config);
   }
   return config;
 }

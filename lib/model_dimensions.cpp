@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "decoder_layouts.h"
 
 namespace pw {
 namespace {
@@ -17,14 +20,15 @@ struct Dimension {
   std::vector<std::string_view> other_names;
 };
 
-const Dimension kHiddenSize{"hidden_size", {"d_model", "n_embd", "model_dim"}};
+const Dimension kHiddenSize{"hidden_size", {"d_model", "n_embd", "n_embed", "model_dim"}};
 const Dimension kHeads{"num_attention_heads",
                        {"n_head", "n_heads", "num_heads", "num_query_heads"}};
 const Dimension kKvHeads{"num_key_value_heads",
                          {"num_kv_heads", "n_kv_heads", "n_head_kv", "multi_query_group_num",
                           "num_query_groups", "num_key_value_heads_per_layer"}};
 const Dimension kHeadDim{"head_dim", {"kv_channels", "attention_head_dim", "head_size"}};
-const Dimension kIntermediateSize{"intermediate_size", {"ffn_hidden_size", "ffn_dim", "d_ff"}};
+const Dimension kIntermediateSize{"intermediate_size",
+                                  {"ffn_hidden_size", "ffn_dim", "d_ff", "n_inner"}};
 const Dimension kVocabSize{"vocab_size", {"padded_vocab_size", "n_vocab"}};
 const Dimension kLayers{"num_hidden_layers", {"n_layer", "n_layers", "num_layers"}};
 
@@ -62,12 +66,34 @@ class DimensionReader {
 
   std::string where(std::string_view name) const { return fields_.where(name); }
 
+  // A list with one value per layer, which may differ.
+  std::vector<std::int64_t> per_layer(std::string_view key, std::int64_t layers) const {
+    std::vector<std::int64_t> values = fields_.integers(key);
+    if (static_cast<std::int64_t>(values.size()) != layers) {
+      throw DataError(fields_.where(key) + " has " + std::to_string(values.size()) +
+                      " values, expected one for each of " + std::to_string(layers) + " layers");
+    }
+    for (const std::int64_t value : values) {
+      if (value < 1) {
+        throw DataError(fields_.where(key) + " holds " + std::to_string(value) +
+                        ", expected at least 1 (" + model_.described() + ")");
+      }
+      check_size(key, value);
+    }
+    return values;
+  }
+
  private:
   std::int64_t value(std::string_view key) const {
     const auto found = model_.decoder.find(std::string(key));
     const bool list = found != model_.decoder.end() && found->is_array();
     const std::int64_t number = list ? same_in_all_layers(key) : integer_at_least(fields_, key, 1);
-    if (number <= kMaxDimension) return number;
+    check_size(key, number);
+    return number;
+  }
+
+  void check_size(std::string_view key, std::int64_t number) const {
+    if (number <= kMaxDimension) return;
     throw DataError(fields_.where(key) + " is " + std::to_string(number) + ", expected at most " +
                     std::to_string(kMaxDimension));
   }
@@ -92,14 +118,45 @@ class DimensionReader {
 };
 
 // head_dim as given, else the exact quotient.
-std::int64_t head_dim(DimensionReader& reader, const ModelConfig& config) {
+std::int64_t head_dim(DimensionReader& reader, std::int64_t hidden_size, std::int64_t heads) {
   if (const auto given = reader.find(kHeadDim)) return *given;
-  if (config.hidden_size % config.num_attention_heads != 0) {
+  if (hidden_size % heads != 0) {
     throw DataError(reader.where("head_dim") + " is absent and hidden_size " +
-                    std::to_string(config.hidden_size) + " is no multiple of num_attention_heads " +
-                    std::to_string(config.num_attention_heads) + ": give head_dim");
+                    std::to_string(hidden_size) + " is no multiple of num_attention_heads " +
+                    std::to_string(heads) + ": give head_dim");
   }
-  return config.hidden_size / config.num_attention_heads;
+  return hidden_size / heads;
+}
+
+constexpr std::string_view kKvHeadsPerLayer = "num_key_value_heads_per_layer";
+
+// KV heads of each layer as (value, how many layers), in order of first appearance.
+std::vector<std::pair<std::int64_t, std::int64_t>> kv_heads(DimensionReader& reader,
+                                                            const ModelJson& model,
+                                                            const DecoderLayout* layout,
+                                                            std::int64_t heads,
+                                                            std::int64_t layers) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> groups;
+  if (layout != nullptr && layout->kv_heads != nullptr) {
+    if (const auto told = layout->kv_heads(model)) return {{*told, layers}};
+  }
+  const Json* list = find_set(model.decoder, kKvHeadsPerLayer);
+  const bool differ = list != nullptr && list->is_array() &&
+                      std::any_of(list->begin(), list->end(),
+                                  [&](const Json& value) { return value != list->front(); });
+  if (!differ || find_set(model.decoder, kKvHeads.name) != nullptr) {
+    return {{reader.find(kKvHeads).value_or(heads), layers}};
+  }
+  for (const std::int64_t value : reader.per_layer(kKvHeadsPerLayer, layers)) {
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return group.first == value; });
+    if (same == groups.end()) {
+      groups.emplace_back(value, 1);
+    } else {
+      ++same->second;
+    }
+  }
+  return groups;
 }
 
 // Lists of one value per layer that nothing above reads.
@@ -108,7 +165,7 @@ void refuse_lists_per_layer(const ModelJson& model) {
     constexpr std::string_view kEnd = "_per_layer";
     const bool per_layer =
         key.size() > kEnd.size() && key.compare(key.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
-    if (!per_layer || !value.is_array() || value.empty()) continue;
+    if (!per_layer || !value.is_array() || value.empty() || key == kKvHeadsPerLayer) continue;
     if (std::any_of(value.begin(), value.end(),
                     [&first = value.front()](const Json& entry) { return entry != first; })) {
       throw DataError(JsonFields(model.decoder, model.decoder_where).where(key) +
@@ -122,20 +179,35 @@ void refuse_lists_per_layer(const ModelJson& model) {
 
 void read_dimensions(const ModelJson& model, ModelConfig& config) {
   refuse_lists_per_layer(model);
-  DimensionReader reader(model, config.facts);
+  const DecoderLayout* layout = find_layout(model);
+  Facts own_names;  // a family's own names are no alternatives
+  DimensionReader reader(model, layout != nullptr ? own_names : config.facts);
   config.hidden_size = reader.require(kHiddenSize);
-  config.num_attention_heads = reader.require(kHeads);
-  config.num_key_value_heads = reader.find(kKvHeads).value_or(config.num_attention_heads);
-  if (config.num_attention_heads % config.num_key_value_heads != 0) {
-    throw DataError(reader.where("num_key_value_heads") + " is " +
-                    std::to_string(config.num_key_value_heads) +
-                    ", expected a divisor of num_attention_heads " +
-                    std::to_string(config.num_attention_heads));
+  LayerGroup shape;
+  const std::int64_t heads = reader.require(kHeads);
+  shape.attention.heads = heads;
+  shape.attention.head_dim = head_dim(reader, config.hidden_size, heads);
+  if (layout != nullptr && layout->wide_mlp) {
+    shape.mlp.width = reader.find(kIntermediateSize).value_or(4 * config.hidden_size);
+  } else {
+    shape.mlp.width = reader.require(kIntermediateSize);
   }
-  config.head_dim = head_dim(reader, config);
-  config.intermediate_size = reader.require(kIntermediateSize);
   config.vocab_size = reader.require(kVocabSize);
-  config.num_hidden_layers = reader.require(kLayers);
+  const std::int64_t layers = reader.require(kLayers);
+  for (const auto& [kv, count] : kv_heads(reader, model, layout, heads, layers)) {
+    if (heads % kv != 0) {
+      throw DataError(reader.where("num_key_value_heads") + " is " + std::to_string(kv) +
+                      ", expected a divisor of num_attention_heads " + std::to_string(heads));
+    }
+    shape.attention.kv_heads = kv;
+    shape.count = count;
+    config.layers.push_back(shape);
+  }
+  if (layout != nullptr) {
+    layout->finish(model, config);
+  } else {
+    finish_llama_like(model, config);
+  }
 }
 
 }  // namespace pw

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "comma_list.h"
+#include "decoder_layouts.h"
 
 namespace pw {
 namespace {
@@ -57,20 +58,14 @@ const std::vector<Refusal>& refusals() {
   return list;
 }
 
-// MLPs of two projections. The first name is the architecture, the second its model_type.
-constexpr std::array<std::array<std::string_view, 2>, 21> kUngated = {{
-    {"GPT2LMHeadModel", "gpt2"},
+// MLPs of two projections that no DecoderLayout describes. The first name is the architecture, the
+// second its model_type.
+constexpr std::array<std::array<std::string_view, 2>, 14> kUngated = {{
     {"GPTBigCodeForCausalLM", "gpt_bigcode"},
     {"GPTNeoForCausalLM", "gpt_neo"},
-    {"GPTNeoXForCausalLM", "gpt_neox"},
-    {"GPTJForCausalLM", "gptj"},
     {"CodeGenForCausalLM", "codegen"},
-    {"OPTForCausalLM", "opt"},
-    {"PhiForCausalLM", "phi"},
-    {"FalconForCausalLM", "falcon"},
     {"RWForCausalLM", "RefinedWeb"},
     {"Starcoder2ForCausalLM", "starcoder2"},
-    {"BloomForCausalLM", "bloom"},
     {"MPTForCausalLM", "mpt"},
     {"PersimmonForCausalLM", "persimmon"},
     {"NemotronForCausalLM", "nemotron"},
@@ -89,7 +84,7 @@ constexpr std::array<std::string_view, 5> kKnownArchitectures = {
 
 constexpr std::string_view kSupported =
     "supported are dense decoder-only transformers with a gated MLP, such as Llama, Mistral, Qwen2 "
-    "and Qwen3";
+    "and Qwen3, and GPT-2, GPT-NeoX, GPT-J, BLOOM, OPT, Falcon, Phi";
 
 bool starts_with(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
@@ -187,7 +182,8 @@ void refuse_by_architecture(const ModelJson& model) {
       refuse(model, "model_type", "is " + type + ": its MLP has no gate");
     }
   }
-  if (!name.empty() && !model.multimodal() && !ends_with(name, "ForCausalLM")) {
+  if (!name.empty() && find_layout(model) == nullptr && !model.multimodal() &&
+      !ends_with(name, "ForCausalLM")) {
     refuse(model, "architectures", "is " + name + ": no ...ForCausalLM decoder");
   }
 }
@@ -244,6 +240,7 @@ void refuse_unsupported_model(const ModelJson& model) {
 
 Facts model_facts(const ModelJson& model) {
   Facts facts;
+  if (find_layout(model) != nullptr) return facts;
   if (model.multimodal()) {
     const std::size_t inner = model.file.size() + 2;  // after "config.json: "
     const std::string part = model.decoder_where.size() > inner ? model.decoder_where.substr(inner)

@@ -61,7 +61,7 @@ void add(Hash& hash, const AttentionConfig& c) {
   hash.add(c.kv_lengths);
 }
 void add(Hash& hash, const RmsNormConfig& c) { hash.add({c.seq, c.dim}); }
-void add(Hash& hash, const SiluMulConfig& c) { hash.add({c.seq, c.dim}); }
+void add(Hash& hash, const SiluMulConfig& c) { hash.add({c.seq, c.dim, c.gated}); }
 void add(Hash& hash, const MoeConfig& c) {
   hash.add(
       {static_cast<std::int64_t>(c.pass), c.tokens, c.experts, c.top_k, c.hidden, c.intermediate});

@@ -14,38 +14,47 @@ constexpr std::int64_t kVocabPadding = 64;
 // Larger groups are not listed as possible.
 constexpr std::int64_t kMaxListedRanks = 1024;
 
-// Why `tp_size` ranks cannot share the model, or an empty text.
-std::string split_problem(const ModelConfig& model, std::int64_t tp_size, bool published_rules) {
+// Why `tp_size` ranks cannot share the layers, or an empty text.
+std::string split_problem(const LayerGroup& group, std::int64_t tp_size, bool published_rules) {
   const auto named = [](std::string_view name, std::int64_t value) {
     return std::string(name) + " " + std::to_string(value);
   };
   const std::string by = " by " + std::to_string(tp_size);
+  const AttentionShape& attention = group.attention;
   if (tp_size < 1) {
     return "it must be at least 1";
   }
-  if (model.num_attention_heads % tp_size != 0) {
-    return named("num_attention_heads", model.num_attention_heads) + " is not divisible" + by;
+  if (attention.heads % tp_size != 0) {
+    return named("num_attention_heads", attention.heads) + " is not divisible" + by;
   }
-  const std::int64_t kv_heads = model.num_key_value_heads;
+  const std::int64_t kv_heads = attention.kv_heads;
   const bool replicated = tp_size > kv_heads && (published_rules || tp_size % kv_heads == 0);
   if (kv_heads % tp_size != 0 && !replicated) {
     return named("num_key_value_heads", kv_heads) + " is neither divisible by nor a divisor of " +
            std::to_string(tp_size);
   }
-  if (model.intermediate_size % tp_size != 0) {
-    return named("intermediate_size", model.intermediate_size) + " is not divisible" + by;
+  if (group.mlp.width % tp_size != 0) {
+    return named("intermediate_size", group.mlp.width) + " is not divisible" + by;
   }
-  const std::int64_t qkv_width =
-      checked_mul(model.num_attention_heads + 2 * kv_heads, model.head_dim);
+  const std::int64_t qkv_width = checked_mul(attention.heads + 2 * kv_heads, attention.head_dim);
   if (published_rules && qkv_width % tp_size != 0) {
     return named("qkv_proj width", qkv_width) + " is not divisible" + by;
   }
   return {};
 }
 
+std::string split_problem(const ModelConfig& model, std::int64_t tp_size, bool published_rules) {
+  for (const LayerGroup& group : model.layers) {
+    std::string problem = split_problem(group, tp_size, published_rules);
+    if (!problem.empty()) return problem;
+  }
+  return {};
+}
+
 std::string possible_tp_sizes(const ModelConfig& model, bool published_rules) {
   std::string list = "1";
-  for (std::int64_t tp = 2; tp <= std::min(model.num_attention_heads, kMaxListedRanks); ++tp) {
+  const std::int64_t most = std::min(model.layers.front().attention.heads, kMaxListedRanks);
+  for (std::int64_t tp = 2; tp <= most; ++tp) {
     if (split_problem(model, tp, published_rules).empty()) {
       list += ", " + std::to_string(tp);
     }
@@ -53,30 +62,37 @@ std::string possible_tp_sizes(const ModelConfig& model, bool published_rules) {
   return list;
 }
 
+RankShape rank_shape(const LayerGroup& group, std::int64_t tp_size, bool published_rules) {
+  const AttentionShape& attention = group.attention;
+  const std::int64_t kv_heads = attention.kv_heads;
+  RankShape rank;
+  rank.query_heads = attention.heads / tp_size;
+  rank.mlp_width = group.mlp.width / tp_size;
+  if (published_rules) {
+    rank.kv_heads = kv_heads >= tp_size ? kv_heads / tp_size : kv_heads;
+    rank.qkv_width = checked_mul(attention.heads + 2 * kv_heads, attention.head_dim) / tp_size;
+  } else {
+    rank.kv_heads = ceil_div(kv_heads, tp_size);
+    rank.qkv_width = checked_mul(rank.query_heads + 2 * rank.kv_heads, attention.head_dim);
+  }
+  return rank;
+}
+
 }  // namespace
 
-RankShape split_over_ranks(const ModelConfig& model, std::int64_t tp_size, bool published_rules) {
+std::vector<RankShape> split_over_ranks(const ModelConfig& model, std::int64_t tp_size,
+                                        bool published_rules) {
   const std::string problem = split_problem(model, tp_size, published_rules);
   if (!problem.empty()) {
     throw DataError("tp_size " + std::to_string(tp_size) + " is not possible for " + model.stem +
                     ": " + problem + "; valid tp_size values are " +
                     possible_tp_sizes(model, published_rules));
   }
-  const std::int64_t kv_heads = model.num_key_value_heads;
-  RankShape rank;
-  rank.query_heads = model.num_attention_heads / tp_size;
-  rank.intermediate_size = model.intermediate_size / tp_size;
-  if (published_rules) {
-    rank.kv_heads = kv_heads >= tp_size ? kv_heads / tp_size : kv_heads;
-    rank.qkv_width =
-        checked_mul(model.num_attention_heads + 2 * kv_heads, model.head_dim) / tp_size;
-    rank.vocab_size = model.vocab_size;
-  } else {
-    rank.kv_heads = ceil_div(kv_heads, tp_size);
-    rank.qkv_width = checked_mul(rank.query_heads + 2 * rank.kv_heads, model.head_dim);
-    rank.vocab_size = vocab_per_rank(model.vocab_size, tp_size);
+  std::vector<RankShape> ranks;
+  for (const LayerGroup& group : model.layers) {
+    ranks.push_back(rank_shape(group, tp_size, published_rules));
   }
-  return rank;
+  return ranks;
 }
 
 std::int64_t vocab_per_rank(std::int64_t vocab_size, std::int64_t tp_size) {

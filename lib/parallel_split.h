@@ -7,18 +7,18 @@
 
 namespace pw {
 
-// What one tensor-parallel rank holds of a model.
+// What one tensor-parallel rank holds of a layer.
 struct RankShape {
   std::int64_t query_heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t qkv_width = 0;  // columns of qkv_proj
-  std::int64_t intermediate_size = 0;
-  std::int64_t vocab_size = 0;  // columns of lm_head
+  std::int64_t mlp_width = 0;
 };
 
-// Throws DataError that names the first dimension that tp_size does not divide and lists the
-// tp_size values that are possible.
-RankShape split_over_ranks(const ModelConfig& model, std::int64_t tp_size, bool published_rules);
+// By group of layers. Throws DataError that names the first dimension that tp_size does not divide
+// and lists the tp_size values that are possible.
+std::vector<RankShape> split_over_ranks(const ModelConfig& model, std::int64_t tp_size,
+                                        bool published_rules);
 
 // Rows of the vocabulary on one rank: engines pad it to a multiple of 64 before they shard it.
 std::int64_t vocab_per_rank(std::int64_t vocab_size, std::int64_t tp_size);

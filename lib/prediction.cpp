@@ -42,6 +42,7 @@ Prediction frame_of(const Workload& workload, const HardwareSpec& hardware,
                     ": weights or KV cache exceed 2^63 bytes, expected realistic dimensions");
   }
   result.engine = engine ? engine->name : "";
+  result.engine_version = engine ? engine->version : "";
   result.facts = workload.facts;
   tell_memory(result);
   return result;

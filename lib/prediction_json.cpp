@@ -54,6 +54,7 @@ Json case_json(const Prediction& p) {
   return {{"model", p.config},
           {"trace", p.trace},
           {"engine", p.engine},
+          {"engine_version", p.engine_version},
           {"hardware", p.hardware.stem},
           {"requests", p.requests},
           {"prompt_tokens", p.prompt_tokens},

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "operator_key.h"
 #include "pw/int_math.h"
+#include "workload_steps.h"
 
 namespace pw {
 
@@ -46,6 +48,23 @@ std::int64_t num_tokens(const Batch& batch) {
     tokens = checked_add(tokens, length);
   }
   return tokens;
+}
+
+void add_named(Op op, std::vector<Op>& ops) {
+  const std::string name = op.name;
+  for (int number = 2;; ++number) {
+    const auto same_name =
+        std::find_if(ops.begin(), ops.end(), [&](const Op& each) { return each.name == op.name; });
+    if (same_name == ops.end()) {
+      ops.push_back(std::move(op));
+      return;
+    }
+    if (key_of(same_name->problem) == key_of(op.problem)) {
+      same_name->calls = checked_add(same_name->calls, op.calls);
+      return;
+    }
+    op.name = name + "_" + std::to_string(number);
+  }
 }
 
 std::vector<std::string> families_of(const Workload& workload) {

@@ -3,11 +3,13 @@
 #include <set>
 
 #include "comma_list.h"
+#include "decoder_json.h"
 #include "fact_json.h"
 #include "io/json_file.h"
 #include "operator_key.h"
 #include "pw/fields.h"
 #include "pw/workload.h"
+#include "workload_steps.h"
 
 namespace pw {
 namespace {
@@ -152,6 +154,20 @@ Transfer read_transfer(const JsonFields& fields) {
           read_count(fields)};
 }
 
+// The operators of a group: an object, or a list of them where layers differ.
+std::vector<JsonFields> entries_of(const JsonFields& group, const Json& operators,
+                                   std::string_view name) {
+  std::vector<JsonFields> entries;
+  const auto found = operators.find(name);
+  if (found == operators.end()) return entries;
+  if (!found->is_array()) {
+    entries.push_back(nested(group, name));
+    return entries;
+  }
+  for (std::size_t i = 0; i < found->size(); ++i) entries.push_back(nested(group, name, i));
+  return entries;
+}
+
 void read_operators(Step& step, const JsonFields& fields, const Json& operators) {
   if (operators.empty()) {
     throw DataError(fields.where("operators") + " is empty, expected at least one operator");
@@ -166,16 +182,15 @@ void read_operators(Step& step, const JsonFields& fields, const Json& operators)
     body.before_attention.push_back(read_gemm(gemm));
     reject_duplicate(body.before_attention, gemm);
   }
-  if (contains(operators, "attention")) {
-    step.attention.push_back(read_attention(nested(group, "attention"), step.phase));
+  for (const JsonFields& entry : entries_of(group, operators, "attention")) {
+    add_named(read_attention(entry, step.phase), step.attention);
   }
-  if (contains(operators, "rmsnorm")) {
-    body.after_attention.push_back(
-        read_row_kernel<RmsNormConfig>(OperatorGroup::rmsnorm, nested(group, "rmsnorm")));
+  for (const JsonFields& entry : entries_of(group, operators, "rmsnorm")) {
+    add_named(read_row_kernel<RmsNormConfig>(OperatorGroup::rmsnorm, entry), body.after_attention);
   }
-  if (contains(operators, "siluandmul")) {
-    body.after_attention.push_back(
-        read_row_kernel<SiluMulConfig>(OperatorGroup::siluandmul, nested(group, "siluandmul")));
+  for (const JsonFields& entry : entries_of(group, operators, "siluandmul")) {
+    add_named(read_row_kernel<SiluMulConfig>(OperatorGroup::siluandmul, entry),
+              body.after_attention);
   }
   if (contains(operators, "communication")) {
     for (std::size_t i = 0; i < group.array("communication").size(); ++i) {
@@ -237,12 +252,16 @@ ModelConfig read_model_params(const JsonFields& file) {
   ModelConfig model;
   model.architecture = file.text("model");
   model.hidden_size = integer_at_least(params, "hidden_size", 1);
-  model.num_attention_heads = integer_at_least(params, "num_attention_heads", 1);
-  model.num_key_value_heads = integer_at_least(params, "num_key_value_heads", 1);
-  model.head_dim = integer_at_least(params, "head_dim", 1);
-  model.intermediate_size = integer_at_least(params, "intermediate_size", 1);
   model.vocab_size = integer_at_least(params, "vocab_size", 1);
-  model.num_hidden_layers = integer_at_least(params, "num_hidden_layers", 1);
+  LayerGroup layers;
+  layers.attention.heads = integer_at_least(params, "num_attention_heads", 1);
+  layers.attention.kv_heads = integer_at_least(params, "num_key_value_heads", 1);
+  layers.attention.head_dim = integer_at_least(params, "head_dim", 1);
+  layers.attention.qk_norm = has_qk_norm(model.architecture);
+  layers.mlp.width = integer_at_least(params, "intermediate_size", 1);
+  layers.count = integer_at_least(params, "num_hidden_layers", 1);
+  model.layers.push_back(layers);
+  if (file.has("decoder")) read_decoder(nested(file, "decoder"), model);
   return model;
 }
 

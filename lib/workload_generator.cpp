@@ -45,31 +45,30 @@ void check_size(const Trace& trace, const std::vector<std::int64_t>& outputs) {
   }
 }
 
-Op gemm(const ModelConfig& model, const char* name, const char* type, std::int64_t m,
-        std::int64_t n, std::int64_t k) {
-  const bool fp8 = model.fp8 && std::string_view(name) != "lm_head";
+Op gemm(bool fp8, const char* name, const char* type, std::int64_t m, std::int64_t n,
+        std::int64_t k, std::int64_t calls) {
   return {OperatorGroup::gemm, name, type,
           fp8 ? OperatorConfig(Fp8GemmConfig{m, n, k}) : OperatorConfig(GemmConfig{m, n, k}),
-          model.num_hidden_layers};
+          calls};
 }
 
-std::vector<Op> gemms(const ModelConfig& model, const RankShape& rank, std::int64_t tokens,
-                      std::int64_t requests) {
+void add_layer_gemms(const ModelConfig& model, const LayerGroup& group, const RankShape& rank,
+                     std::int64_t tokens, std::vector<Op>& ops) {
   const std::int64_t h = model.hidden_size;
-  std::vector<Op> all = {
-      gemm(model, "qkv_proj", "ColumnParallelLinear", tokens, rank.qkv_width, h),
-      gemm(model, "o_proj", "RowParallelLinear", tokens, h,
-           checked_mul(rank.query_heads, model.head_dim)),
-      gemm(model, "gate_up_proj", "MergedColumnParallelLinear", tokens, 2 * rank.intermediate_size,
-           h),
-      gemm(model, "down_proj", "RowParallelLinear", tokens, h, rank.intermediate_size),
-      // Only the last token of each request needs logits.
-      gemm(model, "lm_head", "Linear", requests, rank.vocab_size, h)};
-  all.back().calls = 1;
-  return all;
+  const auto add = [&](const char* name, const char* type, std::int64_t n, std::int64_t k) {
+    add_named(gemm(model.fp8, name, type, tokens, n, k, group.count), ops);
+  };
+  add("qkv_proj", "ColumnParallelLinear", rank.qkv_width, h);
+  add("o_proj", "RowParallelLinear", h, checked_mul(rank.query_heads, group.attention.head_dim));
+  if (group.mlp.gated) {
+    add("gate_up_proj", "MergedColumnParallelLinear", 2 * rank.mlp_width, h);
+  } else {
+    add("up_proj", "ColumnParallelLinear", rank.mlp_width, h);
+  }
+  add("down_proj", "RowParallelLinear", h, rank.mlp_width);
 }
 
-Op attention(const ModelConfig& model, const RankShape& rank, const Step& step,
+Op attention(const LayerGroup& group, const RankShape& rank, const Step& step,
              const WorkloadOptions& options) {
   const bool prefill = step.phase == Phase::prefill;
   AttentionConfig config;
@@ -80,18 +79,22 @@ Op attention(const ModelConfig& model, const RankShape& rank, const Step& step,
   config.kv_lengths = step.batch.kv_lengths;
   config.query_heads = rank.query_heads;
   config.kv_heads = rank.kv_heads;
-  config.head_dim = model.head_dim;
+  config.head_dim = group.attention.head_dim;
   config.kv_copies = kv_copies(step.phase);
-  return {OperatorGroup::attention, "attention", "", std::move(config), model.num_hidden_layers};
+  return {OperatorGroup::attention, "attention", "", std::move(config), group.count};
 }
 
+// Each block ends with one all-reduce; attention and MLP side by side are one block.
 std::vector<Transfer> transfers(const ModelConfig& model, std::int64_t tokens,
                                 const WorkloadOptions& options) {
   std::vector<Transfer> all;
   if (options.tp_size > 1) {
+    std::int64_t blocks = 0;
+    for (const LayerGroup& group : model.layers) {
+      blocks = checked_add(blocks, checked_mul(group.parallel ? 1 : 2, group.count));
+    }
     all.push_back({"all_reduce", "collective",
-                   checked_mul(kAllReduceBytes, tokens, model.hidden_size),
-                   2 * model.num_hidden_layers});
+                   checked_mul(kAllReduceBytes, tokens, model.hidden_size), blocks});
   }
   if (options.pp_size > 1) {
     all.push_back({"send_recv", "p2p", checked_mul(kSendRecvBytes, tokens, model.hidden_size),
@@ -100,17 +103,38 @@ std::vector<Transfer> transfers(const ModelConfig& model, std::int64_t tokens,
   return all;
 }
 
-StepBody body_of(const Batch& batch, const ModelConfig& model, const RankShape& rank,
+std::int64_t norm_calls(const ModelConfig& model, const WorkloadOptions& options) {
+  std::int64_t calls = (model.final_norm ? 1 : 0) + (model.embedding_norm ? 1 : 0);
+  for (const LayerGroup& group : model.layers) {
+    const std::int64_t per_layer = options.rmsnorm_per_layer.value_or(group.norms);
+    calls = checked_add(calls, checked_mul(per_layer, group.count));
+  }
+  return calls;
+}
+
+StepBody body_of(const Batch& batch, const ModelConfig& model, const std::vector<RankShape>& ranks,
                  const WorkloadOptions& options) {
-  const std::int64_t layers = model.num_hidden_layers;
   const std::int64_t tokens = num_tokens(batch);
-  // One more for the norm before lm_head.
-  const std::int64_t norms = checked_add(checked_mul(options.rmsnorm_per_layer, layers), 1);
-  return {gemms(model, rank, tokens, batch.requests()),
-          {{OperatorGroup::rmsnorm, "rmsnorm", "", RmsNormConfig{tokens, model.hidden_size}, norms},
-           {OperatorGroup::siluandmul, "siluandmul", "",
-            SiluMulConfig{tokens, 2 * rank.intermediate_size}, layers}},
-          transfers(model, tokens, options)};
+  StepBody body;
+  body.after_attention.push_back({OperatorGroup::rmsnorm, "rmsnorm", "",
+                                  RmsNormConfig{tokens, model.hidden_size},
+                                  norm_calls(model, options)});
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const LayerGroup& group = model.layers[i];
+    add_layer_gemms(model, group, ranks[i], tokens, body.before_attention);
+    const bool gated = group.mlp.gated;
+    add_named({OperatorGroup::siluandmul, "siluandmul", "",
+               SiluMulConfig{tokens, (gated ? 2 : 1) * ranks[i].mlp_width, gated}, group.count},
+              body.after_attention);
+  }
+  // Only the last token of each request needs logits.
+  const std::int64_t vocabulary = options.published_rules
+                                      ? model.vocab_size
+                                      : vocab_per_rank(model.vocab_size, options.tp_size);
+  body.before_attention.push_back(
+      gemm(false, "lm_head", "Linear", batch.requests(), vocabulary, model.hidden_size, 1));
+  body.transfers = transfers(model, tokens, options);
+  return body;
 }
 
 std::string stage_sentence(const std::vector<std::int64_t>& stages) {
@@ -163,18 +187,19 @@ void tell_long_contexts(const ModelConfig& model, const Trace& trace,
                   {"max_context", *model.max_context}}});
     }
   }
-  if (model.sliding_window) {
-    if (const auto requests = beyond(*model.sliding_window); !requests.empty()) {
+  for (const LayerGroup& group : model.layers) {
+    if (!group.attention.window) continue;
+    const std::int64_t window = *group.attention.window;
+    if (const auto requests = beyond(window); !requests.empty()) {
       facts.add({FactKind::sliding_window_ignored,
-                 some(requests) + " exceed the sliding_window of " +
-                     std::to_string(*model.sliding_window) + " tokens in " +
-                     std::to_string(model.windowed_layers) + " of " +
-                     std::to_string(model.num_hidden_layers) +
+                 some(requests) + " exceed the sliding_window of " + std::to_string(window) +
+                     " tokens in " + std::to_string(group.count) + " of " +
+                     std::to_string(layer_count(model)) +
                      " layers, which is not modelled: attention is computed over the full "
                      "context, an over-estimate",
                  {{"requests", static_cast<std::int64_t>(requests.size())},
-                  {"window", *model.sliding_window},
-                  {"layers", model.windowed_layers}}});
+                  {"window", window},
+                  {"layers", group.count}}});
     }
   }
 }
@@ -214,8 +239,8 @@ WorkloadSteps::WorkloadSteps(const ModelConfig& model, const Trace& trace,
   if (trace.requests.empty()) {
     throw DataError("trace " + trace.stem + " has no requests, expected at least one");
   }
-  stages_ = split_into_stages(model.num_hidden_layers, options.pp_size);
-  rank_ = split_over_ranks(model, options.tp_size, options.published_rules);
+  stages_ = split_into_stages(layer_count(model), options.pp_size);
+  ranks_ = split_over_ranks(model, options.tp_size, options.published_rules);
   outputs_ = output_lengths(trace, options.published_rules);
   check_size(trace, outputs_);
   running_.resize(trace.requests.size());
@@ -238,9 +263,11 @@ std::optional<Step> WorkloadSteps::next() {
     step.batch.q_lengths.push_back(prefill ? prompt : 1);
     step.batch.kv_lengths.push_back(prompt + number_);
   }
-  step.attention.push_back(attention(model_, rank_, step, options_));
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    add_named(attention(model_.layers[i], ranks_[i], step, options_), step.attention);
+  }
   if (running_.size() != last_decoding_) {
-    body_ = std::make_shared<StepBody>(body_of(step.batch, model_, rank_, options_));
+    body_ = std::make_shared<StepBody>(body_of(step.batch, model_, ranks_, options_));
   }
   step.body = body_;
   last_decoding_ = prefill ? 0 : running_.size();

@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include "decoder_json.h"
 #include "fact_json.h"
 #include "io/json_file.h"
 #include "pw/workload.h"
@@ -7,14 +8,16 @@
 namespace pw {
 namespace {
 
-Json model_params_json(const ModelConfig& model) {
-  return {{"hidden_size", model.hidden_size},
-          {"num_attention_heads", model.num_attention_heads},
-          {"num_key_value_heads", model.num_key_value_heads},
-          {"head_dim", model.head_dim},
-          {"intermediate_size", model.intermediate_size},
-          {"vocab_size", model.vocab_size},
-          {"num_hidden_layers", model.num_hidden_layers}};
+// Of the first layers; "decoder" tells the rest where there is one.
+Json model_params_json(const Decoder& decoder) {
+  const LayerGroup& group = decoder.layers.front();
+  return {{"hidden_size", decoder.hidden_size},
+          {"num_attention_heads", group.attention.heads},
+          {"num_key_value_heads", group.attention.kv_heads},
+          {"head_dim", group.attention.head_dim},
+          {"intermediate_size", group.mlp.width},
+          {"vocab_size", decoder.vocab_size},
+          {"num_hidden_layers", layer_count(decoder)}};
 }
 
 Json gemm_json(const Op& op) {
@@ -57,32 +60,46 @@ Json attention_json(const Op& op) {
   return attention;
 }
 
-template <class Config>
-Json row_kernel_json(const Op& op) {
-  const auto& config = std::get<Config>(op.problem);
+Json rmsnorm_json(const Op& op) {
+  const auto& config = std::get<RmsNormConfig>(op.problem);
   return {{"seq", config.seq}, {"dim", config.dim}, {"count", op.calls}};
 }
 
+Json silu_mul_json(const Op& op) {
+  const auto& config = std::get<SiluMulConfig>(op.problem);
+  Json json{{"seq", config.seq}, {"dim", config.dim}};
+  if (!config.gated) json["gated"] = false;
+  json["count"] = op.calls;
+  return json;
+}
+
+// An object, as in published files; of models whose layers differ a list of them.
+void add_to_group(const Op& op, Json operation, Json& operators) {
+  Json& group = operators[std::string(to_string(op.group))];
+  if (group.is_null()) {
+    group = std::move(operation);
+    return;
+  }
+  if (group.is_object()) group = Json::array({std::move(group)});
+  group.push_back(std::move(operation));
+}
+
 void add_operator(const Op& op, Json& operators) {
-  const std::string group(to_string(op.group));
   switch (op.group) {
     case OperatorGroup::gemm:
-      operators[group].push_back(gemm_json(op));
+      operators["gemm"].push_back(gemm_json(op));
       return;
     case OperatorGroup::attention:
-      operators[group] = attention_json(op);
-      return;
+      return add_to_group(op, attention_json(op), operators);
     case OperatorGroup::rmsnorm:
-      operators[group] = row_kernel_json<RmsNormConfig>(op);
-      return;
+      return add_to_group(op, rmsnorm_json(op), operators);
     case OperatorGroup::siluandmul:
-      operators[group] = row_kernel_json<SiluMulConfig>(op);
-      return;
+      return add_to_group(op, silu_mul_json(op), operators);
     case OperatorGroup::communication:
     case OperatorGroup::engine:
       break;  // no operators of a model
   }
-  throw std::logic_error("an operator of group " + group);
+  throw std::logic_error("an operator of group " + std::string(to_string(op.group)));
 }
 
 Json operators_json(const Step& step) {
@@ -124,6 +141,7 @@ std::string workload_json(const Workload& workload, bool published_rules) {
     if (!workload.model.stem.empty()) file["config"] = workload.model.stem;
     if (!workload.trace.empty()) file["trace"] = workload.trace;
     file["tied_embeddings"] = workload.model.tied_embeddings;
+    if (!is_plain(workload.model)) file["decoder"] = decoder_json(workload.model);
     file["facts"] = facts_json(workload.facts);
     file["schema_version"] = kSchemaVersion;
   }

@@ -28,13 +28,17 @@ class WorkloadSteps {
   const Trace& trace_;
   WorkloadOptions options_;
   std::vector<std::int64_t> stages_;
-  RankShape rank_;
+  std::vector<RankShape> ranks_;       // by group of layers
   std::vector<std::int64_t> outputs_;  // tokens that each request generates
   std::vector<std::size_t> running_;   // requests that want more
   std::int64_t number_ = 0;            // of the last step
   std::size_t last_decoding_ = 0;      // requests of the last decode step
   std::shared_ptr<const StepBody> body_;
 };
+
+// Appends an operator; one that is there already gets its calls, another problem of its name the
+// name with the next number: "qkv_proj_2".
+void add_named(Op op, std::vector<Op>& ops);
 
 // Workload::facts. `stages`: layers of each.
 Facts workload_facts(const ModelConfig& model, const Trace& trace,

@@ -160,8 +160,8 @@ pw_status pw_predictor_create(const char* gpu, const pw_predictor_options* optio
     const std::string engine = given.serving_engine == nullptr ? "sglang" : given.serving_engine;
     std::optional<pw::EngineProfile> profile;
     if (engine != "none") {
-      profile = pw::read_engine_profile(
-          data_folder("config", given.data_folder) / "engines" / "profiles.json", engine);
+      profile =
+          pw::read_engine_profile(data_folder("config", given.data_folder) / "engines", engine);
     }
     const fs::path checkpoints =
         given.checkpoint_folder == nullptr

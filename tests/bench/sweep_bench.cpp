@@ -52,7 +52,7 @@ struct Inputs {
   CollectiveCatalog collectives =
       CollectiveCatalog::read(find_data_folder("checkpoints", {}) / "collectives.json");
   EngineProfile engine =
-      read_engine_profile(find_data_file("config/engines/profiles.json"), "sglang");
+      read_engine_profile(find_data_folder("config", std::nullopt) / "engines", "sglang");
 
   std::vector<OperatorPredictor> predictors() const {
     std::vector<OperatorPredictor> all;

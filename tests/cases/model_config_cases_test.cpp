@@ -64,6 +64,12 @@ Workload workload_of(const Json& json, std::int64_t tp = 1, std::int64_t pp = 1,
   return generate_workload(read(json), trace, options);
 }
 
+std::int64_t windowed_layers(const ModelConfig& model) {
+  std::int64_t count = 0;
+  for (const LayerGroup& group : model.layers) count += group.attention.window ? group.count : 0;
+  return count;
+}
+
 // N and K of a GEMM in the first iteration.
 std::pair<std::int64_t, std::int64_t> width_and_depth(const Workload& workload, const char* name) {
   const auto& gemm = problem_of<GemmConfig>(workload.steps[0], name);
@@ -201,7 +207,7 @@ TEST(HardInputs, A04HeadDimIsThatOfTheFile) {
   EXPECT_EQ(width_and_depth(workload_of(with({{"head_dim", 256}})), "o_proj").second, 8 * 256);
   EXPECT_EQ(width_and_depth(workload_of(with({{"head_dim", 64}})), "o_proj").second, 8 * 64);
   EXPECT_EQ(width_and_depth(workload_of(with({{"head_dim", nullptr}})), "o_proj").second, 8 * 128);
-  EXPECT_EQ(read(with({{"kv_channels", 160}})).head_dim, 160);
+  EXPECT_EQ(read(with({{"kv_channels", 160}})).layers[0].attention.head_dim, 160);
   EXPECT_THAT(error_for(with({{"hidden_size", 1030}})),
               AllOf(HasSubstr("hidden_size 1030"), HasSubstr("num_attention_heads 8"),
                     HasSubstr("give head_dim")));
@@ -293,7 +299,7 @@ TEST(HardInputs, A10PipelineStagesLoseNoLayer) {
 
 TEST(HardInputs, A12JsonTrapsAreReadOrNamed) {
   EXPECT_EQ(read_text("\xEF\xBB\xBF" + decoder().dump()).hidden_size, 1024);
-  EXPECT_EQ(read(with({{"num_hidden_layers", 6.0}, {"rope_theta", 1e30}})).num_hidden_layers, 6);
+  EXPECT_EQ(read(with({{"num_hidden_layers", 6.0}, {"rope_theta", 1e30}})).layers[0].count, 6);
   const struct {
     Json json;
     const char* message;
@@ -321,7 +327,7 @@ TEST(HardInputs, A12CutFilesEndUnexpectedly) {
 
 TEST(HardInputs, ModelConfigsWithListsPerLayer) {
   EXPECT_EQ(
-      read(with({{"intermediate_size", {2816, 2816, 2816, 2816, 2816, 2816}}})).intermediate_size,
+      read(with({{"intermediate_size", {2816, 2816, 2816, 2816, 2816, 2816}}})).layers[0].mlp.width,
       2816);
   EXPECT_THAT(error_for(with({{"intermediate_size", {2816, 5632}}})),
               HasSubstr("intermediate_size is a list with values from 2816 to 5632"));
@@ -341,18 +347,18 @@ TEST(HardInputs, ModelConfigsWithWindowsWarnOfLongerContexts) {
               Contains(HasSubstr("1 of 2 requests exceed the sliding_window of 512 tokens in 4 of "
                                  "6 layers")));
   const Json pattern = with({{"sliding_window", 512}, {"sliding_window_pattern", 3}});
-  EXPECT_EQ(read(pattern).windowed_layers, 4);
+  EXPECT_EQ(windowed_layers(read(pattern)), 4);
   const Json all = with({{"sliding_window", 512}});
-  EXPECT_EQ(read(all).windowed_layers, 6);
+  EXPECT_EQ(windowed_layers(read(all)), 6);
   const Json first =
       with({{"sliding_window", 512}, {"use_sliding_window", true}, {"max_window_layers", 5}});
-  EXPECT_EQ(read(first).windowed_layers, 1);
+  EXPECT_EQ(windowed_layers(read(first)), 1);
   for (const Json& unused :
        {with({{"sliding_window", 512}, {"use_sliding_window", false}}),
         with({{"sliding_window", 512}, {"max_position_embeddings", 512}}),
         with({{"sliding_window", 512}, {"use_sliding_window", true}, {"max_window_layers", 6}}),
         with({{"sliding_window", nullptr}})}) {
-    EXPECT_EQ(read(unused).sliding_window, std::nullopt) << unused;
+    EXPECT_EQ(windowed_layers(read(unused)), 0) << unused;
   }
   const Trace inside{"t", {{100, 20}}, {}};
   EXPECT_THAT(sentences(workload_of(mixed, 1, 1, inside).facts),

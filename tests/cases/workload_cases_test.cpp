@@ -134,7 +134,7 @@ TEST(HardInputs, F04HeadsThatDoNotGroupAreNamed) {
               HasSubstr("with nh = 16"));
   for (const std::int64_t head_dim : {64, 72, 80, 96, 112, 128, 160, 192, 256}) {
     ModelConfig model = demo_model();
-    model.head_dim = head_dim;
+    model.layers[0].attention.head_dim = head_dim;
     const Prediction result = predict(generate_workload(model, uniform_trace(3, 70, 2), {}));
     EXPECT_TRUE(std::isfinite(result.summary.total_us) && result.summary.total_us > 0) << head_dim;
   }
@@ -175,7 +175,7 @@ TEST(HardInputs, F06LargerWorkIsSlowerUpToItsLimits) {
               HasSubstr("gemm"));
   ModelConfig model = demo_model();
   model.hidden_size = 2147483647;
-  model.num_hidden_layers = 2147483647;
+  model.layers[0].count = 2147483647;
   EXPECT_THAT(error_of([&] {
                 const Workload workload =
                     generate_workload(model, uniform_trace(1 << 20, 2147483647, 1), {});

@@ -8,8 +8,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fuzz::InputFile output("workload.json");
   fuzz::takes([&] {
     const ModelConfig model = read_model_config(input.write(fuzz::as_text(data, size)));
-    fuzz::require(model.num_attention_heads % model.num_key_value_heads == 0,
-                  "query heads form whole groups");
+    for (const LayerGroup& group : model.layers) {
+      fuzz::require(group.attention.heads % group.attention.kv_heads == 0,
+                    "query heads form whole groups");
+    }
+    fuzz::require(layer_count(model) >= 1, "a model has layers");
     WorkloadOptions options;
     options.tp_size = 2;
     const std::string text =

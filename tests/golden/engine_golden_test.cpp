@@ -14,10 +14,17 @@
 namespace pw {
 namespace {
 
+EngineProfile reference_engine() {
+  EngineProfile engine;
+  engine.name = "reference";
+  engine.host_us_per_iteration = 1000;
+  return engine;
+}
+
 double engine_ms(const Workload& workload, const Step& iteration, const HardwareSpec& hardware) {
   double us = 0;
-  for (const EngineOperator& extra : engine_operators(workload.model, iteration, hardware,
-                                                      {"reference", 1000, 0, "recipe", {}})) {
+  for (const EngineOperator& extra :
+       engine_operators(workload.model, iteration, hardware, reference_engine())) {
     us += extra.single_us * static_cast<double>(extra.count);
   }
   return us / 1000;

@@ -47,7 +47,7 @@ TEST(MemoryFootprint, TakesTheLongestTotalContext) {
 
 TEST(MemoryFootprint, ShardsOverRanksAndStages) {
   ModelConfig model = demo_model(2);
-  model.num_hidden_layers = 5;
+  model.layers[0].count = 5;
   const std::int64_t layer_on_4_ranks = 2048 * 128 * (4 + 4 + 1 + 1) + 3 * 2048 * 1408 + 2 * 2048;
   const std::int64_t table_on_4_ranks = 8000 * 2048;
   // KV heads are replicated: one on each of 4 ranks. The stages have 3 and 2 layers.
@@ -55,7 +55,7 @@ TEST(MemoryFootprint, ShardsOverRanksAndStages) {
   EXPECT_EQ(memory.weight_bytes, 2 * (3 * layer_on_4_ranks + table_on_4_ranks));
   EXPECT_EQ(memory.kv_cache_bytes, 2 * 3 * 1 * 128 * 2LL * 1500);
   // Equal stages: the last one has the norm before lm_head besides its table.
-  model.num_hidden_layers = 4;
+  model.layers[0].count = 4;
   EXPECT_EQ(memory_footprint(workload(model, parallel(4, 2))).weight_bytes,
             2 * (2 * layer_on_4_ranks + table_on_4_ranks + 2048));
 }

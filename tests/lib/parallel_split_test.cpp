@@ -27,20 +27,22 @@ TEST(SplitOverRanks, SharesHeadsAndReplicatesKvHeads) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(testing::Message() << "kv " << c.kv_heads << " tp " << c.tp_size);
-    const RankShape rank = split_over_ranks(demo_model(c.kv_heads), c.tp_size, c.published);
+    const RankShape rank = split_over_ranks(demo_model(c.kv_heads), c.tp_size, c.published).front();
     EXPECT_EQ(rank.query_heads, c.query_heads);
     EXPECT_EQ(rank.kv_heads, c.kv_per_rank);
     EXPECT_EQ(rank.qkv_width, c.qkv_width);
-    EXPECT_EQ(rank.intermediate_size, c.intermediate);
-    EXPECT_EQ(rank.vocab_size, c.vocab);
+    EXPECT_EQ(rank.mlp_width, c.intermediate);
+    if (!c.published) {
+      EXPECT_EQ(vocab_per_rank(32000, c.tp_size), c.vocab);
+    }
   }
 }
 
 TEST(SplitOverRanks, RefusesWithTheValidSizes) {
   ModelConfig twelve_heads = demo_model(3);
-  twelve_heads.num_attention_heads = 12;  // 3, 6 and 12 do not divide 5632 = 2^9 * 11
+  twelve_heads.layers[0].attention.heads = 12;  // 3, 6 and 12 do not divide 5632 = 2^9 * 11
   ModelConfig odd_mlp = demo_model(16);
-  odd_mlp.intermediate_size = 5634;  // 2 * 3 * 3 * 313
+  odd_mlp.layers[0].mlp.width = 5634;  // 2 * 3 * 3 * 313
   struct Bad {
     ModelConfig model;
     std::int64_t tp_size;

@@ -27,7 +27,7 @@ class SweepEvaluatorTest : public testing::Test {
       : catalog_(HardwareCatalog::read(kSource / "hardware")),
         models_(load_models({kSource / "checkpoints", {}}, {"gemm", "attn"})),
         collectives_(CollectiveCatalog::read(kSource / "checkpoints/collectives.json")),
-        engine_(read_engine_profile(kSource / "config/engines/profiles.json", "sglang")) {}
+        engine_(read_engine_profile(kSource / "config/engines", "sglang")) {}
 
   std::vector<OperatorPredictor> predictors(const std::vector<std::string>& gpus) const {
     std::vector<OperatorPredictor> all;

@@ -22,7 +22,8 @@ Workload demo_workload() {
   options.pp_size = 2;
   ModelConfig model = demo_model();
   model.tied_embeddings = true;
-  return generate_workload(model, {"demo_trace", {{30, 3}, {70, 2}}, {{FactKind::note, "a note", {}}}}, options);
+  return generate_workload(
+      model, {"demo_trace", {{30, 3}, {70, 2}}, {{FactKind::note, "a note", {}}}}, options);
 }
 
 TEST(WorkloadJson, HasThePublishedLayoutThenOurKeys) {

@@ -103,7 +103,7 @@ TEST(GenerateWorkload, ShardsTheVocabularyUnlessPublished) {
 
 TEST(GenerateWorkload, DescribesAllPipelineStages) {
   ModelConfig model = demo_model();
-  model.num_hidden_layers = 61;
+  model.layers[0].count = 61;
   const Workload workload = generate_workload(model, uniform_trace(1, 8, 1), options_of(1, 4));
   const Step& iteration = workload.steps[0];
   EXPECT_EQ(op_of(iteration, "qkv_proj").calls, 61);

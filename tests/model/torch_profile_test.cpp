@@ -82,12 +82,9 @@ ModelConfig tiny_model() {
   model.stem = "tiny";
   model.architecture = "Qwen3ForCausalLM";  // with norms of queries and keys
   model.hidden_size = 48;
-  model.num_attention_heads = 4;
-  model.num_key_value_heads = 2;
-  model.head_dim = 16;
-  model.intermediate_size = 80;
   model.vocab_size = 100;
-  model.num_hidden_layers = 3;
+  model.layers = {{3, {4, 2, 16}, {80}}};
+  model.layers[0].attention.qk_norm = true;
   return model;
 }
 
@@ -145,7 +142,7 @@ TEST(Transformer, ABatchRunsUntilEachRequestHasItsTokens) {
 
 TEST(Transformer, WhatDoesNotFitIsRefusedWithTheBytes) {
   ModelConfig model = tiny_model();
-  model.hidden_size = model.intermediate_size = 1 << 20;
+  model.hidden_size = model.layers[0].mlp.width = 1 << 20;
   const TransformerBytes bytes = transformer_bytes(model, {{9, 9}}, cpu());
   EXPECT_GT(bytes.weights, 3 * 3 * 4 * (std::int64_t{1} << 40));
   EXPECT_THAT(error_of([&] {

@@ -12,12 +12,8 @@ inline ModelConfig demo_model(std::int64_t kv_heads = 2) {
   model.stem = "Demo";
   model.architecture = "DemoForCausalLM";
   model.hidden_size = 2048;
-  model.num_attention_heads = 16;
-  model.num_key_value_heads = kv_heads;
-  model.head_dim = 128;
-  model.intermediate_size = 5632;
   model.vocab_size = 32000;
-  model.num_hidden_layers = 4;
+  model.layers = {{4, {16, kv_heads, 128}, {5632}}};
   return model;
 }
 
@@ -27,12 +23,8 @@ inline ModelConfig qwen2_5_14b() {
   model.stem = "Qwen2.5-14B";
   model.architecture = "Qwen2ForCausalLM";
   model.hidden_size = 5120;
-  model.num_attention_heads = 40;
-  model.num_key_value_heads = 8;
-  model.head_dim = 128;
-  model.intermediate_size = 13824;
   model.vocab_size = 152064;
-  model.num_hidden_layers = 48;
+  model.layers = {{48, {40, 8, 128}, {13824}}};
   return model;
 }
 

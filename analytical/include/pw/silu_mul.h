@@ -10,7 +10,8 @@
 namespace pw {
 
 // SiLU(gate) * up over `seq` rows, bf16, one CTA per row. `dim` is the width of the kernel's INPUT
-// row, gate and up together: 2 * intermediate / tp, at least 8.
+// row, gate and up together: 2 * intermediate / tp, at least 8. Without a gate it is an activation
+// alone, such as GELU, which writes as much as it reads.
 struct SiluMulConfig {
   static constexpr std::string_view kName = "siluandmul";
   static constexpr std::array<std::string_view, 2> kProblemColumns{"seq", "dim"};
@@ -19,6 +20,7 @@ struct SiluMulConfig {
 
   std::int64_t seq = 0;
   std::int64_t dim = 0;
+  bool gated = true;
 };
 
 }  // namespace pw

@@ -16,7 +16,7 @@ namespace pw {
 std::filesystem::path find_data_folder(std::string_view folder,
                                        const std::optional<std::filesystem::path>& option);
 
-// A shipped file by its path below those places, "config/engines/profiles.json": the first place
+// A shipped file by its path below those places, "config/engines/vllm.json": the first place
 // that has it, whatever folders were given as options. Throws DataError like find_data_folder.
 std::filesystem::path find_data_file(const std::filesystem::path& file);
 

@@ -7,31 +7,19 @@
 #include <string_view>
 #include <vector>
 
+#include "pw/decoder.h"
 #include "pw/fact.h"
 
 namespace pw {
 
-// The dimensions of a dense decoder-only transformer with grouped-query attention and a gated MLP,
-// from a Hugging Face config.json (keys and their other spellings in config/README.md; a nested
-// text_config is used).
-struct ModelConfig {
+// A dense decoder-only transformer from a Hugging Face config.json (keys and their other spellings
+// in config/README.md; a nested text_config is used).
+struct ModelConfig : Decoder {
   std::string stem;          // the name in results: the file's stem, "Qwen2.5-14B"; of a
                              // config.json that of its folder
   std::string architecture;  // _name_or_path, else architectures[0], else "unknown"
-  std::int64_t hidden_size = 0;
-  std::int64_t num_attention_heads = 0;
-  std::int64_t num_key_value_heads = 0;  // absent or null in the file: num_attention_heads
-  std::int64_t head_dim = 0;             // absent or null: hidden_size / num_attention_heads, exact
-  std::int64_t intermediate_size = 0;
-  std::int64_t vocab_size = 0;
-  std::int64_t num_hidden_layers = 0;
-  bool tied_embeddings = false;
-  bool fp8 = false;  // the linear layers of all blocks multiply in fp8; else 16 bit everywhere
   // Longest context that the model was made for, in tokens; absent when the file does not tell.
   std::optional<std::int64_t> max_context = std::nullopt;
-  // Window of the layers that attend to the last tokens only, when it is shorter than that.
-  std::optional<std::int64_t> sliding_window = std::nullopt;
-  std::int64_t windowed_layers = 0;
   Facts facts;  // what a result must tell: "no dtype given: bfloat16 assumed"
 };
 
@@ -41,7 +29,7 @@ bool has_qk_norm(std::string_view architecture);
 
 // Throws DataError naming the field for a missing or impossible value, and the architecture for a
 // model that cannot be summed (mixture of experts, latent attention, state-space or hybrid layers,
-// layers of different dimensions, encoder-decoder, weights other than 16 bit and fp8).
+// encoder-decoder, weights other than 16 bit and fp8).
 ModelConfig read_model_config(const std::filesystem::path& path);
 
 // `name` is a path to a JSON file, or a stem in the folder of configs ("Qwen2.5-14B"). Throws

@@ -71,6 +71,7 @@ struct Prediction {
   MemoryFootprint memory;
   Facts facts;
   std::string engine;  // the serving engine; empty when its share is not counted
+  std::string engine_version;
   std::vector<std::pair<std::string, std::string>> provenance;  // what made this result
 
   // Whether weights and KV cache fit the GPU's memory; true when that is not known.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,8 @@ struct WorkloadOptions {
   // The published files: lm_head not sharded, all KV heads on each rank when tp exceeds them, the
   // first request's output length for all, no request leaves the batch.
   bool published_rules = false;
-  std::int64_t rmsnorm_per_layer = 2;  // 4 reproduces four published Qwen3 files
+  // Absent: as the model has them. 4 reproduces four published Qwen3 files.
+  std::optional<std::int64_t> rmsnorm_per_layer = std::nullopt;
 };
 
 // The families and collectives that the steps of a workload call, each once, in the order of

@@ -34,7 +34,10 @@ class TorchTransformer : public Transformer {
  public:
   TorchTransformer(const ModelConfig& model, const std::vector<Request>& requests,
                    TorchDevice& device)
-      : model_(model), device_(device), has_qk_norm_(has_qk_norm(model.architecture)) {
+      : model_(model),
+        attention_(model.layers.front().attention),
+        device_(device),
+        has_qk_norm_(attention_.qk_norm) {
     const at::NoGradGuard no_gradient;
     const auto slots = static_cast<std::int64_t>(requests.size());
     make_weights(slots, longest(requests));
@@ -65,6 +68,7 @@ class TorchTransformer : public Transformer {
                     const std::vector<Group>& groups) const;
 
   const ModelConfig model_;
+  const AttentionShape attention_;
   TorchDevice& device_;
   const bool has_qk_norm_;
   at::Tensor embedding_, final_norm_, lm_head_, cosine_, sine_, logits_;
@@ -74,24 +78,26 @@ class TorchTransformer : public Transformer {
 
 void TorchTransformer::make_weights(std::int64_t slots, std::int64_t length) {
   const ModelConfig& m = model_;
+  const AttentionShape& a = attention_;
+  const std::int64_t mlp_width = m.layers.front().mlp.width, layers = layer_count(m);
   embedding_ = at::randn({m.vocab_size, m.hidden_size}, device_.options());
   lm_head_ = m.tied_embeddings ? embedding_ : random_matrix(m.vocab_size, m.hidden_size);
   final_norm_ = ones(m.hidden_size);
-  const std::int64_t heads_width = m.num_attention_heads * m.head_dim;
-  const std::int64_t qkv_width = heads_width + 2 * m.num_key_value_heads * m.head_dim;
-  for (std::int64_t i = 0; i < m.num_hidden_layers; ++i) {
+  const std::int64_t heads_width = a.heads * a.head_dim;
+  const std::int64_t qkv_width = heads_width + 2 * a.kv_heads * a.head_dim;
+  for (std::int64_t i = 0; i < layers; ++i) {
     Layer layer;
     layer.attention_norm = ones(m.hidden_size);
     layer.qkv = random_matrix(qkv_width, m.hidden_size);
     layer.output = random_matrix(m.hidden_size, heads_width);
     layer.mlp_norm = ones(m.hidden_size);
-    layer.gate_up = random_matrix(2 * m.intermediate_size, m.hidden_size);
-    layer.down = random_matrix(m.hidden_size, m.intermediate_size);
+    layer.gate_up = random_matrix(2 * mlp_width, m.hidden_size);
+    layer.down = random_matrix(m.hidden_size, mlp_width);
     if (has_qk_norm_) {
-      layer.query_norm = ones(m.head_dim);
-      layer.key_norm = ones(m.head_dim);
+      layer.query_norm = ones(a.head_dim);
+      layer.key_norm = ones(a.head_dim);
     }
-    const std::vector<std::int64_t> cache{slots, m.num_key_value_heads, length, m.head_dim};
+    const std::vector<std::int64_t> cache{slots, a.kv_heads, length, a.head_dim};
     layer.keys = at::zeros(cache, device_.options());
     layer.values = at::zeros(cache, device_.options());
     layers_.push_back(std::move(layer));
@@ -101,7 +107,7 @@ void TorchTransformer::make_weights(std::int64_t slots, std::int64_t length) {
 void TorchTransformer::make_rotation(std::int64_t length) {
   const auto options = at::TensorOptions().device(device_.device()).dtype(at::kFloat);
   const at::Tensor exponents =
-      at::arange(0, model_.head_dim, 2, options) / static_cast<double>(model_.head_dim);
+      at::arange(0, attention_.head_dim, 2, options) / static_cast<double>(attention_.head_dim);
   const at::Tensor frequencies = (exponents * -std::log(10000.0)).exp();
   const at::Tensor angles = at::outer(at::arange(length, options), frequencies);
   const at::Tensor both = at::cat({angles, angles}, 1);
@@ -126,7 +132,7 @@ std::vector<Group> TorchTransformer::groups_of(const Tokens& tokens) const {
 
 // [tokens, heads, d] by its positions: the two halves of a head are the parts of complex numbers.
 at::Tensor TorchTransformer::rotated(const at::Tensor& heads, const at::Tensor& positions) const {
-  const std::int64_t half = model_.head_dim / 2;
+  const std::int64_t half = attention_.head_dim / 2;
   const at::Tensor turned = at::cat({-heads.narrow(-1, half, half), heads.narrow(-1, 0, half)}, -1);
   return heads * cosine_.index_select(0, positions).unsqueeze(1) +
          turned * sine_.index_select(0, positions).unsqueeze(1);
@@ -135,8 +141,8 @@ at::Tensor TorchTransformer::rotated(const at::Tensor& heads, const at::Tensor& 
 at::Tensor TorchTransformer::attend(Layer& layer, const at::Tensor& qkv,
                                     const at::Tensor& positions,
                                     const std::vector<Group>& groups) const {
-  const std::int64_t heads = model_.num_attention_heads, kv_heads = model_.num_key_value_heads;
-  const std::int64_t d = model_.head_dim, tokens = qkv.size(0);
+  const std::int64_t heads = attention_.heads, kv_heads = attention_.kv_heads;
+  const std::int64_t d = attention_.head_dim, tokens = qkv.size(0);
   at::Tensor query = qkv.narrow(1, 0, heads * d).view({tokens, heads, d});
   at::Tensor key = qkv.narrow(1, heads * d, kv_heads * d).view({tokens, kv_heads, d});
   const at::Tensor value =
@@ -207,24 +213,25 @@ std::vector<std::int64_t> TorchTransformer::forward(const Tokens& tokens) {
 
 TransformerBytes transformer_bytes(const ModelConfig& m, const std::vector<Request>& requests,
                                    const ProfiledDevice& device) {
+  const AttentionShape& a = m.layers.front().attention;
+  const std::int64_t mlp_width = m.layers.front().mlp.width, layers = layer_count(m);
   const std::int64_t width = device.dtype() == "float32" ? 4 : 2;
   std::int64_t tokens = 0, scores = 0;
   for (const Request& request : requests) {
     tokens += request.input_tokens;
     // A kernel that is not fused keeps all scores of a request: as they are and as probabilities.
-    scores =
-        std::max(scores, 2 * m.num_attention_heads * request.input_tokens * request.input_tokens);
+    scores = std::max(scores, 2 * a.heads * request.input_tokens * request.input_tokens);
   }
-  const std::int64_t heads = m.num_attention_heads + 2 * m.num_key_value_heads;
-  const std::int64_t per_layer = m.hidden_size * (heads + m.num_attention_heads) * m.head_dim +
-                                 3 * m.hidden_size * m.intermediate_size + 2 * m.hidden_size;
+  const std::int64_t heads = a.heads + 2 * a.kv_heads;
+  const std::int64_t per_layer = m.hidden_size * (heads + a.heads) * a.head_dim +
+                                 3 * m.hidden_size * mlp_width + 2 * m.hidden_size;
   TransformerBytes bytes;
-  bytes.weights = width * (m.num_hidden_layers * per_layer + m.hidden_size +
+  bytes.weights = width * (layers * per_layer + m.hidden_size +
                            (m.tied_embeddings ? 1 : 2) * m.vocab_size * m.hidden_size);
-  bytes.kv_cache = width * 2 * m.num_hidden_layers * m.num_key_value_heads * m.head_dim *
-                   longest(requests) * static_cast<std::int64_t>(requests.size());
+  bytes.kv_cache = width * 2 * layers * a.kv_heads * a.head_dim * longest(requests) *
+                   static_cast<std::int64_t>(requests.size());
   bytes.activations =
-      width * (tokens * (4 * m.hidden_size + 3 * heads * m.head_dim + 3 * m.intermediate_size) +
+      width * (tokens * (4 * m.hidden_size + 3 * heads * a.head_dim + 3 * mlp_width) +
                static_cast<std::int64_t>(requests.size()) * m.vocab_size +
                (device.info().is_gpu ? 0 : scores));
   return bytes;
@@ -233,8 +240,16 @@ TransformerBytes transformer_bytes(const ModelConfig& m, const std::vector<Reque
 std::unique_ptr<Transformer> Transformer::make(const ModelConfig& model,
                                                const std::vector<Request>& requests,
                                                ProfiledDevice& device) {
-  if (model.head_dim % 2 != 0) {
-    throw DataError(model.stem + " has head_dim " + std::to_string(model.head_dim) +
+  const LayerGroup& layers = model.layers.front();
+  if (model.layers.size() != 1 || !layers.mlp.gated || layers.parallel ||
+      model.norm != NormKind::rms || model.positions != Positions::rotary ||
+      model.rotary_fraction != 1) {
+    throw DataError(model.stem +
+                    " is no decoder of equal layers with RMSNorm, rotary positions and "
+                    "a gated MLP, the only kind that is measured");
+  }
+  if (layers.attention.head_dim % 2 != 0) {
+    throw DataError(model.stem + " has head_dim " + std::to_string(layers.attention.head_dim) +
                     ", expected an even number for the rotary embedding");
   }
   const TransformerBytes bytes = transformer_bytes(model, requests, device);
