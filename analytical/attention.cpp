@@ -1,6 +1,7 @@
 #include "pw/attention.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "attention_schedule.h"
 #include "pw/int_math.h"
@@ -146,9 +147,7 @@ AttentionConfig AttentionConfig::read(const Fields& fields) {
       }
     }
   }
-  attention.query_heads = integer_at_least(fields, "nh", 1);
-  attention.kv_heads = integer_at_least(fields, "nkv", 1);
-  attention.head_dim = integer_at_least(fields, "hd", 1);
+  read_numbers(fields, attention);
   if (attention.query_heads % attention.kv_heads != 0) {
     throw DataError(fields.where("nkv") + " is " + std::to_string(attention.kv_heads) +
                     " with nh = " + std::to_string(attention.query_heads) +
@@ -159,6 +158,31 @@ AttentionConfig AttentionConfig::read(const Fields& fields) {
   }
   attention.kv_copies = copies_or(attention.kv_copies, fields);
   return attention;
+}
+
+std::int64_t AttentionConfig::tokens() const {
+  return std::accumulate(q_lengths.begin(), q_lengths.end(), std::int64_t{0});
+}
+
+std::string AttentionConfig::described() const {
+  return " " + attention_type(kernel, layout) + " bs=" + std::to_string(q_lengths.size()) +
+         described_numbers(*this);
+}
+
+std::vector<std::string> AttentionConfig::cells() const {
+  const auto list = [](const std::vector<std::int64_t>& values) {
+    std::string text = "[";
+    for (const std::int64_t value : values) {
+      text += (text.size() == 1 ? "" : ",") + std::to_string(value);
+    }
+    return text + "]";
+  };
+  std::vector<std::string> all{attention_type(kernel, layout), std::to_string(q_lengths.size()),
+                               list(q_lengths), list(kv_lengths)};
+  for (const Number<AttentionConfig>& number : kNumbers) {
+    all.push_back(std::to_string(this->*number.value));
+  }
+  return all;
 }
 
 PipelineFeatures analyze(const AttentionConfig& attention, const HardwareSpec& hardware,

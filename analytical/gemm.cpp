@@ -64,8 +64,8 @@ std::int64_t slice_depth(const PaddedGemm& padded, const GemmTile& tile) {
 }  // namespace
 
 GemmConfig GemmConfig::read(const Fields& fields) {
-  GemmConfig gemm{integer_at_least(fields, "M", 1), integer_at_least(fields, "N", 1),
-                  integer_at_least(fields, "K", 1)};
+  GemmConfig gemm;
+  read_numbers(fields, gemm);
   if (fields.has("tile_M")) {
     gemm.tile =
         GemmTile{integer_at_least(fields, "tile_M", 1), integer_at_least(fields, "tile_N", 1),
@@ -78,9 +78,7 @@ GemmConfig GemmConfig::read(const Fields& fields) {
 
 Fp8GemmConfig Fp8GemmConfig::read(const Fields& fields) {
   Fp8GemmConfig gemm;
-  gemm.m = integer_at_least(fields, "M", 1);
-  gemm.n = integer_at_least(fields, "N", 1);
-  gemm.k = integer_at_least(fields, "K", 1);
+  read_numbers(fields, gemm);
   if (fields.has("tile_M")) {
     gemm.tile_m = integer_at_least(fields, "tile_M", 1);
     gemm.tile_n = integer_at_least(fields, "tile_N", 1);

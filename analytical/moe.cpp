@@ -21,24 +21,24 @@ Block block_sizes(const MoeConfig& moe, double shared_memory_kib) {
   const bool small = shared_memory_kib <= 100;
   const bool medium = !small && shared_memory_kib <= 164;
   Block block{16, 128};
-  if (moe.tokens > 2048) {
+  if (moe.rows > 2048) {
     block.m = small ? (moe.experts < 64 ? 64 : 128) : (medium ? 64 : 128);
-  } else if (moe.tokens > 512) {
+  } else if (moe.rows > 512) {
     block.m = medium ? 64 : 128;
-  } else if (moe.tokens > 256) {
+  } else if (moe.rows > 256) {
     block.m = 64;
-  } else if (moe.tokens > 128) {
+  } else if (moe.rows > 128) {
     block.m = 32;
   }
   if (small) {
-    block.n = moe.hidden <= 1536 && moe.tokens <= 128 ? 16 : 64;
+    block.n = moe.hidden <= 1536 && moe.rows <= 128 ? 16 : 64;
   }
   return block;
 }
 
 // Rows after each expert's share of the round-robin assignments is padded to whole blocks.
 std::int64_t padded_rows(const MoeConfig& moe, std::int64_t block_m) {
-  const std::int64_t assignments = checked_mul(moe.tokens, moe.top_k);
+  const std::int64_t assignments = checked_mul(moe.rows, moe.top_k);
   const std::int64_t quotient = assignments / moe.experts;
   const std::int64_t fuller = assignments % moe.experts;
   return checked_mul(block_m,
@@ -55,17 +55,20 @@ MoeConfig MoeConfig::read(const Fields& fields) {
     throw DataError(fields.where("weight_type") + " is \"" + pass + "\", expected w13 or w2");
   }
   moe.pass = pass == "w13" ? Pass::w13 : Pass::w2;
-  moe.tokens = integer_at_least(fields, "M", 0);
-  moe.experts = integer_at_least(fields, "E", 1);
-  moe.top_k = integer_at_least(fields, "topk", 1);
-  moe.hidden = integer_at_least(fields, "H", 1);
-  moe.intermediate = integer_at_least(fields, "N", 1);
+  read_numbers(fields, moe);
   return moe;
 }
 
+std::vector<std::string> MoeConfig::cells() const {
+  std::vector<std::string> all{pass_name()};
+  for (const Number<MoeConfig>& number : kNumbers) {
+    all.push_back(std::to_string(this->*number.value));
+  }
+  return all;
+}
+
 MoeMatrix moe_matrix(const MoeConfig& moe) {
-  if (moe.tokens < 0 || moe.experts < 1 || moe.top_k < 1 || moe.hidden < 1 ||
-      moe.intermediate < 1) {
+  if (moe.rows < 0 || moe.experts < 1 || moe.top_k < 1 || moe.hidden < 1 || moe.intermediate < 1) {
     throw DataError("a MoE pass needs M >= 0 and E, topk, H, N >= 1");
   }
   if (moe.pass == MoeConfig::Pass::w2) return {moe.hidden, moe.intermediate};
@@ -74,7 +77,7 @@ MoeMatrix moe_matrix(const MoeConfig& moe) {
 
 double moe_weight_bytes(const MoeConfig& moe) {
   const MoeMatrix matrix = moe_matrix(moe);
-  const double rows = static_cast<double>(moe.tokens) * static_cast<double>(moe.top_k);
+  const double rows = static_cast<double>(moe.rows) * static_cast<double>(moe.top_k);
   return kBf16Bytes * std::min(static_cast<double>(moe.experts), rows) *
          static_cast<double>(matrix.out) * static_cast<double>(matrix.depth);
 }

@@ -45,7 +45,7 @@ RatioFeatures ratios(const MoeConfig& moe, const HardwareSpec& hardware) {
   const PipelineFeatures pipes = analyze(moe, hardware, {});
   const double freq = hardware.sm_freq_mhz;
   const auto sms = static_cast<double>(hardware.num_sms);
-  const auto tokens = static_cast<double>(moe.tokens);
+  const auto tokens = static_cast<double>(moe.rows);
   const auto experts = static_cast<double>(moe.experts);
   const double rows = tokens * static_cast<double>(moe.top_k);
 

@@ -10,9 +10,7 @@ namespace {
 
 template <class Config>
 OperatorFamily family_of() {
-  return {Config::kName,
-          {Config::kProblemColumns.begin(), Config::kProblemColumns.end()},
-          &Config::features(),
+  return {Config::kName, problem_columns<Config>(), &Config::features(),
           &ratio_names(static_cast<const Config*>(nullptr)),
           [](const Fields& fields) -> OperatorConfig { return Config::read(fields); }};
 }
@@ -20,30 +18,6 @@ OperatorFamily family_of() {
 template <class... Configs>
 std::vector<OperatorFamily> families_of(const std::variant<Configs...>*) {
   return {family_of<Configs>()...};
-}
-
-std::string text(std::int64_t value) { return std::to_string(value); }
-
-std::string shape(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return " M=" + text(m) + " N=" + text(n) + " K=" + text(k);
-}
-std::string problem(const GemmConfig& c) { return shape(c.m, c.n, c.k); }
-std::string problem(const Fp8GemmConfig& c) { return shape(c.m, c.n, c.k); }
-std::string problem(const AttentionConfig& c) {
-  return " " + attention_type(c.kernel, c.layout) +
-         " bs=" + text(static_cast<std::int64_t>(c.q_lengths.size())) +
-         " nh=" + text(c.query_heads) + " nkv=" + text(c.kv_heads) + " hd=" + text(c.head_dim);
-}
-std::string problem(const RmsNormConfig& c) {
-  return " seq=" + text(c.seq) + " dim=" + text(c.dim);
-}
-std::string problem(const SiluMulConfig& c) {
-  return " seq=" + text(c.seq) + " dim=" + text(c.dim) + (c.gated ? "" : " without gate");
-}
-std::string problem(const MoeConfig& c) {
-  return std::string(c.pass == MoeConfig::Pass::w13 ? " w13" : " w2") + " M=" + text(c.tokens) +
-         " E=" + text(c.experts) + " topk=" + text(c.top_k) + " H=" + text(c.hidden) +
-         " N=" + text(c.intermediate);
 }
 
 }  // namespace
@@ -104,7 +78,15 @@ auto with_clear_overflow(const OperatorConfig& config, const Function& function)
 
 PipelineFeatures analyze_operator(const OperatorConfig& config, const HardwareSpec& hardware,
                                   const AnalysisOptions& options) {
-  return with_clear_overflow(config, [&](const auto& c) { return analyze(c, hardware, options); });
+  return with_clear_overflow(config, [&](const auto& c) -> PipelineFeatures {
+    if constexpr (family::has_pipelines<std::decay_t<decltype(c)>>) {
+      return analyze(c, hardware, options);
+    } else {
+      throw DataError("operator '" + std::string(c.kName) +
+                      "' has no pipeline features: its models are of kind log_ratio, fitted with "
+                      "--preset recommended");
+    }
+  });
 }
 
 RatioFeatures operator_ratios(const OperatorConfig& config, const HardwareSpec& hardware) {
@@ -144,6 +126,14 @@ Work operator_work(const OperatorConfig& config) {
   return with_clear_overflow(config, [](const auto& c) { return work(c); });
 }
 
+std::vector<std::string> problem_cells(const OperatorConfig& config) {
+  return std::visit([](const auto& c) { return problem_cells_of(c); }, config);
+}
+
+std::int64_t new_tokens(const OperatorConfig& config) {
+  return std::visit([](const auto& c) { return c.tokens(); }, config);
+}
+
 const std::vector<OperatorFamily>& operator_families() {
   static const std::vector<OperatorFamily> families =
       families_of(static_cast<const OperatorConfig*>(nullptr));
@@ -167,7 +157,9 @@ const OperatorFamily& operator_family(const OperatorConfig& config) {
 
 std::string describe(const OperatorConfig& config) {
   return std::visit(
-      [](const auto& c) { return std::string(std::decay_t<decltype(c)>::kName) + problem(c); },
+      [](const auto& c) {
+        return std::string(std::decay_t<decltype(c)>::kName) + described_problem(c);
+      },
       config);
 }
 

@@ -41,7 +41,9 @@ Instructions row_instructions(std::int64_t dim) {
 }  // namespace
 
 RmsNormConfig RmsNormConfig::read(const Fields& fields) {
-  return {integer_at_least(fields, "seq", 0), integer_at_least(fields, "dim", 1)};
+  RmsNormConfig config;
+  read_numbers(fields, config);
+  return config;
 }
 
 PipelineFeatures analyze(const RmsNormConfig& config, const HardwareSpec& hardware,

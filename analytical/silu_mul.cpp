@@ -28,8 +28,10 @@ std::int64_t row_elements(std::int64_t dim) {
 }  // namespace
 
 SiluMulConfig SiluMulConfig::read(const Fields& fields) {
-  return {integer_at_least(fields, "seq", 0), integer_at_least(fields, "dim", kVector),
-          !fields.has("gated") || fields.flag("gated")};
+  SiluMulConfig config;
+  read_numbers(fields, config);
+  config.gated = !fields.has("gated") || fields.flag("gated");
+  return config;
 }
 
 PipelineFeatures analyze(const SiluMulConfig& config, const HardwareSpec& hardware,

@@ -59,13 +59,18 @@ Work work(const MoeConfig& c) {
   const MoeMatrix matrix = moe_matrix(c);
   const auto out = static_cast<double>(matrix.out);
   const auto depth = static_cast<double>(matrix.depth);
-  const double rows = static_cast<double>(c.tokens) * static_cast<double>(c.top_k);
+  const double rows = static_cast<double>(c.rows) * static_cast<double>(c.top_k);
   return {matrix_operations(rows, out, depth),
           moe_weight_bytes(c) + kBf16Bytes * (rows * depth + rows * out), Element::bf16};
 }
 
 double tensor_ops_per_cycle_sm(const HardwareSpec& hardware, Element element) {
   if (element == Element::bf16) return hardware.tensor_bf16_ops_per_cycle_sm;
+  if (element == Element::fp4) {
+    if (hardware.tensor_fp4_ops_per_cycle_sm > 0) return hardware.tensor_fp4_ops_per_cycle_sm;
+    throw DataError("hardware '" + hardware.stem +
+                    "' has no tcFp4: fp4 products cannot be predicted for it");
+  }
   if (hardware.tensor_fp8_ops_per_cycle_sm > 0) return hardware.tensor_fp8_ops_per_cycle_sm;
   throw DataError("hardware '" + hardware.stem +
                   "' has no tcFp8: fp8 GEMMs cannot be predicted for it");

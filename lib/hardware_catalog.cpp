@@ -29,6 +29,7 @@ constexpr std::string_view kKnownKeys[] = {
     "sharedMemoryBandwidth",
     "tcBf16",
     "tcFp8",
+    "tcFp4",
     "xuFp32",
     "FmaFp32",
     "sharedMemorySize",
@@ -101,6 +102,7 @@ void read_rates(const JsonFields& fields, HardwareSpec& spec) {
   spec.sm_freq_mhz = positive(fields, "smFreq");
   spec.tensor_bf16_ops_per_cycle_sm = positive(fields, "tcBf16");
   spec.tensor_fp8_ops_per_cycle_sm = positive_or_absent(fields, "tcFp8");
+  spec.tensor_fp4_ops_per_cycle_sm = positive_or_absent(fields, "tcFp4");
   spec.xu_ops_per_cycle_sm = positive(fields, "xuFp32");
   spec.fma_ops_per_cycle_sm = positive(fields, "FmaFp32");
   spec.memory_bandwidth = positive(fields, "memBandwidth");

@@ -65,8 +65,34 @@ std::vector<std::string> model_names(const OperatorConfig& config) {
   return {family};
 }
 
+namespace {
+
+template <class Config, class = void>
+constexpr bool is_analytic = false;
+template <class Config>
+constexpr bool
+    is_analytic<Config, std::void_t<decltype(analytic_duration_us(
+                            std::declval<const Config&>(), std::declval<const HardwareSpec&>()))>> =
+        true;
+
+template <std::size_t... index>
+std::vector<OperatorConfig> default_configs(std::index_sequence<index...>) {
+  return {std::variant_alternative_t<index, OperatorConfig>{}...};
+}
+
+// Empty problems, in the order of OperatorConfig.
+std::vector<OperatorConfig> one_of_each_family() {
+  return default_configs(std::make_index_sequence<std::variant_size_v<OperatorConfig>>());
+}
+
+}  // namespace
+
 bool has_analytic_form(std::string_view family) {
-  return family == RmsNormConfig::kName || family == SiluMulConfig::kName;
+  for (const OperatorConfig& config : one_of_each_family()) {
+    if (operator_family(config).name != family) continue;
+    return std::visit([](const auto& c) { return is_analytic<std::decay_t<decltype(c)>>; }, config);
+  }
+  return false;
 }
 
 namespace {
@@ -150,14 +176,8 @@ void OperatorPredictor::find_answers() {
     }
     answers_.push_back(std::move(found));
   };
-  answer(GemmConfig{});
-  answer(Fp8GemmConfig{});
+  for (const OperatorConfig& config : one_of_each_family()) answer(config);
   AttentionConfig attention;
-  answer(attention);
-  answer(RmsNormConfig{});
-  answer(SiluMulConfig{});
-  answer(MoeConfig{});
-  static_assert(std::variant_size_v<OperatorConfig> == 6, "the order above is that of the variant");
   attention.layout = KvLayout::paged;
   answer(attention);
 }
@@ -232,15 +252,17 @@ OperatorPredictor::Results OperatorPredictor::predict_on(
 }
 
 double OperatorPredictor::analytic_us(const OperatorConfig& config) const {
-  if (const auto* rmsnorm = std::get_if<RmsNormConfig>(&config)) {
-    return analytic_duration_us(*rmsnorm, hardware_);
-  }
-  if (const auto* silu_mul = std::get_if<SiluMulConfig>(&config)) {
-    return analytic_duration_us(*silu_mul, hardware_);
-  }
-  const std::string family(operator_family(config).name);
-  throw DataError("no checkpoint for operator '" + family + "': give one with --checkpoint " +
-                  family + "=FILE");
+  return std::visit(
+      [&](const auto& c) -> double {
+        if constexpr (is_analytic<std::decay_t<decltype(c)>>) {
+          return analytic_duration_us(c, hardware_);
+        } else {
+          const std::string family(c.kName);
+          throw DataError("no checkpoint for operator '" + family +
+                          "': give one with --checkpoint " + family + "=FILE");
+        }
+      },
+      config);
 }
 
 double OperatorPredictor::baseline_us(const OperatorConfig& config) const {

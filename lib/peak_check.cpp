@@ -40,7 +40,10 @@ struct PeakFraction {
   double operator()(const SiluMulConfig& c) const {
     return std::max(of_both_pipes(), of_l2(work(c).bytes));
   }
-  double operator()(const MoeConfig& c) const { return of_tensor_pipe(work(c)); }
+  template <class Config>
+  double operator()(const Config& c) const {
+    return of_tensor_pipe(work(c));
+  }
 };
 
 }  // namespace

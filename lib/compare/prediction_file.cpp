@@ -102,10 +102,12 @@ std::optional<bool> read_gpu_seen(const JsonFields& file) {
   if (!file.has("facts") || !file.has("provenance")) return std::nullopt;
   if (read_facts(file).has(FactKind::unseen_gpu)) return false;
   for (const auto& item : file.object("provenance").items()) {
-    const std::string family = item.key().substr(0, item.key().find('_'));
     const auto& families = operator_families();
-    const bool model = std::any_of(families.begin(), families.end(),
-                                   [&](const OperatorFamily& each) { return each.name == family; });
+    const bool model = std::any_of(
+        families.begin(), families.end(), [&key = item.key()](const OperatorFamily& family) {
+          const std::string name(family.name);  // "attn", or "attn_paged" of one layout
+          return key == name || key.compare(0, name.size() + 1, name + "_") == 0;
+        });
     if (model && has_part(item.value(), "sha256:")) return true;
   }
   return std::nullopt;

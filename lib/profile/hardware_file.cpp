@@ -107,6 +107,7 @@ std::string hardware_json(const HardwareSpec& spec, const DeviceInfo& device,
   put(json, "sharedMemoryBandwidth", spec.shared_bytes_per_cycle_sm);
   put(json, "tcBf16", spec.tensor_bf16_ops_per_cycle_sm);
   put(json, "tcFp8", spec.tensor_fp8_ops_per_cycle_sm);
+  put(json, "tcFp4", spec.tensor_fp4_ops_per_cycle_sm);
   put(json, "xuFp32", spec.xu_ops_per_cycle_sm);
   put(json, "FmaFp32", spec.fma_ops_per_cycle_sm);
   put(json, "sharedMemorySize", spec.shared_memory_kib);

@@ -114,19 +114,9 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-// What a problem's limits are about; unlimited for what it does not have.
-struct Tokens {
-  std::int64_t operator()(const GemmConfig& c) const { return c.m; }
-  std::int64_t operator()(const Fp8GemmConfig& c) const { return c.m; }
-  std::int64_t operator()(const AttentionConfig& c) const { return sum(c.q_lengths); }
-  std::int64_t operator()(const RmsNormConfig& c) const { return c.seq; }
-  std::int64_t operator()(const SiluMulConfig& c) const { return c.seq; }
-  std::int64_t operator()(const MoeConfig& c) const { return c.tokens; }
-};
-
 bool is_within(const OperatorConfig& config, const Grid& grid) {
   const auto* attention = std::get_if<AttentionConfig>(&config);
-  return std::visit(Tokens{}, config) <= grid.max_tokens &&
+  return new_tokens(config) <= grid.max_tokens &&
          (attention == nullptr || sum(attention->kv_lengths) <= grid.max_context);
 }
 
@@ -210,48 +200,7 @@ ProfilePlan operator_points(const JsonFields& plan, const OperatorFamily& family
   return without_duplicates(interleaved(std::move(grids)));
 }
 
-std::string list_text(const std::vector<std::int64_t>& values) {
-  std::string text = "[";
-  for (const std::int64_t value : values) {
-    text += (text.size() == 1 ? "" : ",") + std::to_string(value);
-  }
-  return text + "]";
-}
-
-struct Cells {
-  using Result = std::vector<std::string>;
-
-  static Result numbers(std::initializer_list<std::int64_t> values) {
-    Result cells;
-    for (const std::int64_t value : values) {
-      cells.push_back(std::to_string(value));
-    }
-    return cells;
-  }
-  Result operator()(const GemmConfig& c) const { return numbers({c.m, c.n, c.k}); }
-  Result operator()(const Fp8GemmConfig& c) const { return numbers({c.m, c.n, c.k}); }
-  Result operator()(const AttentionConfig& c) const {
-    Result cells{attention_type(c.kernel, c.layout), std::to_string(c.q_lengths.size()),
-                 list_text(c.q_lengths), list_text(c.kv_lengths)};
-    for (std::string& cell : numbers({c.query_heads, c.kv_heads, c.head_dim})) {
-      cells.push_back(std::move(cell));
-    }
-    return cells;
-  }
-  Result operator()(const RmsNormConfig& c) const { return numbers({c.seq, c.dim}); }
-  Result operator()(const SiluMulConfig& c) const { return numbers({c.seq, c.dim}); }
-  Result operator()(const MoeConfig& c) const {
-    Result cells = numbers({c.tokens, c.experts, c.top_k, c.hidden, c.intermediate});
-    cells.insert(cells.begin(), c.pass == MoeConfig::Pass::w13 ? "w13" : "w2");
-    return cells;
-  }
-};
-
 }  // namespace
-
-std::vector<std::string> problem_cells(const OperatorConfig& config) {
-  return std::visit(Cells{}, config);
-}
 
 ProfilePlan read_profile_plan(const fs::path& path, const std::vector<std::string>& operators) {
   const Json json = read_json(path);

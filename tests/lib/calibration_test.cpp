@@ -56,7 +56,7 @@ TEST(SustainedRates, AreAbsentWithoutRowsThatShowThem) {
 GpuMeasurements::Row moe_run(std::int64_t tokens, const HardwareSpec& hardware, double tensor,
                              double dram) {
   MoeConfig moe;
-  moe.tokens = tokens;
+  moe.rows = tokens;
   moe.experts = 8;
   moe.top_k = 2;
   moe.hidden = 4096;

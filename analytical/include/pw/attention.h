@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pw/family.h"
 #include "pw/features.h"
 #include "pw/fields.h"
 #include "pw/hardware_spec.h"
@@ -46,6 +47,23 @@ struct AttentionConfig {
   // Contexts that are used in turn (pw/operand_copies.h): benchmarks repeat one; in the decode step
   // of a model it is kColdCopies. Pipeline features do not see it.
   double kv_copies = 1;
+
+  static constexpr std::array<Number<AttentionConfig>, 3> kNumbers{
+      {{"nh", &AttentionConfig::query_heads, 1},
+       {"nkv", &AttentionConfig::kv_heads, 1},
+       {"hd", &AttentionConfig::head_dim, 1}}};
+  std::int64_t tokens() const;  // the sum of q_lengths
+  std::string described() const;
+  std::vector<std::string> cells() const;
+  template <class Hash>
+  void add_rest(Hash& hash) const {
+    hash.add(static_cast<std::int64_t>(kernel));
+    hash.add(static_cast<std::int64_t>(layout));
+    hash.add(std::int64_t{causal});
+    hash.add(kv_copies);
+    hash.add(q_lengths);
+    hash.add(kv_lengths);
+  }
 };
 
 AttentionKernel automatic_kernel(const HardwareSpec& hardware);

@@ -26,6 +26,7 @@ struct HardwareSpec {
   double sm_freq_mhz = 0;                   // smFreq, equal to cycles per microsecond
   double tensor_bf16_ops_per_cycle_sm = 0;  // tcBf16, a multiply-add is 2 operations
   double tensor_fp8_ops_per_cycle_sm = 0;   // tcFp8, 0 = the GPU has none
+  double tensor_fp4_ops_per_cycle_sm = 0;   // tcFp4, likewise
   double xu_ops_per_cycle_sm = 0;           // xuFp32, special functions
   double fma_ops_per_cycle_sm = 0;          // FmaFp32
   // The published formulas read the next two as GiB/s; recipe formulas read them as 1e9 bytes/s.

@@ -2,8 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "pw/family.h"
 #include "pw/features.h"
 #include "pw/fields.h"
 
@@ -20,11 +23,25 @@ struct MoeConfig {
   static MoeConfig read(const Fields& fields);
 
   Pass pass = Pass::w13;          // weight_type
-  std::int64_t tokens = 0;        // M
+  std::int64_t rows = 0;          // M, tokens
   std::int64_t experts = 0;       // E
   std::int64_t top_k = 0;         // topk
   std::int64_t hidden = 0;        // H
   std::int64_t intermediate = 0;  // N, per expert
+
+  static constexpr std::array<Number<MoeConfig>, 5> kNumbers{{{"M", &MoeConfig::rows, 0},
+                                                              {"E", &MoeConfig::experts, 1},
+                                                              {"topk", &MoeConfig::top_k, 1},
+                                                              {"H", &MoeConfig::hidden, 1},
+                                                              {"N", &MoeConfig::intermediate, 1}}};
+  std::int64_t tokens() const { return rows; }
+  std::string described() const { return " " + pass_name() + described_numbers(*this); }
+  std::vector<std::string> cells() const;
+  std::string pass_name() const { return pass == Pass::w13 ? "w13" : "w2"; }
+  template <class Hash>
+  void add_rest(Hash& hash) const {
+    hash.add(static_cast<std::int64_t>(pass));
+  }
 };
 
 }  // namespace pw

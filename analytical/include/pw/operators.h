@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pw/attention.h"
+#include "pw/expert_block.h"
 #include "pw/features.h"
 #include "pw/gemm.h"
 #include "pw/hardware_spec.h"
@@ -19,11 +20,9 @@
 
 namespace pw {
 
-// THE list of operator families. A new one is a name here, a header, and an overload for each thing
-// that is told by family: features, ratio features, work, and what the compiler asks for in lib
-// (`grep -r MoeConfig` shows them all).
+// THE list of operator families. A new one is a name here and a description as pw/family.h says.
 using OperatorConfig = std::variant<GemmConfig, Fp8GemmConfig, AttentionConfig, RmsNormConfig,
-                                    SiluMulConfig, MoeConfig>;
+                                    SiluMulConfig, MoeConfig, ExpertBlockConfig>;
 
 // Choices that features depend on beside the problem and the GPU. They are stored with every
 // trained model, because a model is only valid with the features that it was fitted on.
@@ -77,6 +76,11 @@ const std::vector<OperatorFamily>& operator_families();
 // Throws DataError that lists the families when there is none of that name.
 const OperatorFamily& operator_family(std::string_view name);
 const OperatorFamily& operator_family(const OperatorConfig& config);
+
+// The texts of the family's problem_columns, as a CSV has them but for quotes around lists:
+// "[512,64]". Attention needs a kernel and a layout of its own.
+std::vector<std::string> problem_cells(const OperatorConfig& config);
+std::int64_t new_tokens(const OperatorConfig& config);
 
 // "gemm M=8 N=4096 K=4096": for messages and reports.
 std::string describe(const OperatorConfig& config);

@@ -10,7 +10,7 @@
 
 namespace pw {
 
-enum class Element { bf16, fp8 };
+enum class Element { bf16, fp8, fp4 };
 
 // What a problem needs on every GPU: the arithmetic of its result, without padding, and the bytes
 // of every operand and result once.
@@ -32,7 +32,8 @@ Work work(const SiluMulConfig&);
 // The routed rows alone, and the weights of the experts that get any row.
 Work work(const MoeConfig&);
 
-// Nominal rates of the whole GPU. The first throws DataError for fp8 on a GPU without tcFp8.
+// Nominal rates of the whole GPU. The first throws DataError for fp8 on a GPU without tcFp8 and fp4
+// on one without tcFp4.
 double tensor_ops_per_cycle_sm(const HardwareSpec& hardware, Element element);
 double tensor_ops_per_us(const HardwareSpec& hardware, Element element);
 double dram_bytes_per_us(const HardwareSpec& hardware);  // of memBandwidth in 1e9 bytes/s

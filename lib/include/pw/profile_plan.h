@@ -24,8 +24,4 @@ ProfilePlan read_profile_plan(const std::filesystem::path& path,
 // order: a low-discrepancy sequence, so that any number of first points covers the grid evenly.
 std::vector<std::size_t> space_filling_order(const std::vector<std::size_t>& extents);
 
-// The cells of a problem in the order of its family's problem columns, as they stand in a CSV (a
-// list is not quoted yet: "[512,64]"). Attention needs a kernel and a layout of its own.
-std::vector<std::string> problem_cells(const OperatorConfig& config);
-
 }  // namespace pw

@@ -130,7 +130,10 @@ class Preparation {
                   });
   }
 
-  std::unique_ptr<ProfiledKernel> operator()(const MoeConfig& c) { return no_kernel(c); }
+  template <class Config>
+  std::unique_ptr<ProfiledKernel> operator()(const Config& c) {
+    return no_kernel(c);
+  }
 
  private:
   // `make_call` returns the call on one set of operands; `source` is read after all calls are made.
@@ -169,7 +172,7 @@ class Preparation {
 
 std::string TorchDevice::refusal(std::string_view family) const {
   const std::string has_no = library() + " has no ";
-  if (family == MoeConfig::kName) {
+  if (family == MoeConfig::kName || family == ExpertBlockConfig::kName) {
     return has_no + "fused mixture-of-experts kernel for operator '" + std::string(family) + "'";
   }
   if (family == Fp8GemmConfig::kName && !has_fp8(*this)) {
