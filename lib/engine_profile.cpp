@@ -140,10 +140,14 @@ std::vector<EngineOperator> engine_operators(const ModelConfig& model, const Ste
       operators.push_back({name, us, count});
     }
   };
-  const std::string* layers_done = nullptr;  // two calls of one name are in the same layers
-  for (const Op& op : step.attention) {
+  for (auto op_place = step.attention.begin(); op_place != step.attention.end(); ++op_place) {
+    const Op& op = *op_place;
     const auto& a = std::get<AttentionConfig>(op.problem);
-    if (layers_done == nullptr || *layers_done != op.name) {
+    // Two calls of one name, prompts beside decodes, are in the same layers.
+    const bool first_of_layers =
+        std::none_of(step.attention.begin(), op_place,
+                     [&](const Op& earlier) { return earlier.name == op.name; });
+    if (first_of_layers) {
       const auto head_dim = static_cast<double>(a.head_dim);
       const double heads = static_cast<double>(a.query_heads + a.kv_heads);
       const double rows = tokens * heads * head_dim;  // elements of queries and keys
@@ -157,7 +161,6 @@ std::vector<EngineOperator> engine_operators(const ModelConfig& model, const Ste
       if (model.layers.front().attention.qk_norm) {
         add("qk_norm", 2 * elementwise_us(kBf16Bytes * rows, hardware, floor_us), op.calls);
       }
-      layers_done = &op.name;
     }
     if (a.layout == KvLayout::paged) {
       add("kv_merge", elementwise_us(kMergeBytes, hardware, floor_us), op.calls);

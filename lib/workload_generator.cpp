@@ -13,16 +13,6 @@
 namespace pw {
 namespace {
 
-// bf16 hidden states of one token, per unit of hidden_size: an all-reduce moves them once, a stage
-// hands over the hidden state and the residual.
-constexpr std::int64_t kAllReduceBytes = 2;
-constexpr std::int64_t kSendRecvBytes = 4;
-
-AttentionKernel effective_kernel(AttentionKernel kernel, const WorkloadOptions& options) {
-  const bool open = kernel == AttentionKernel::automatic;
-  return open && options.published_rules ? AttentionKernel::fa2 : kernel;
-}
-
 // Tokens that each request generates.
 std::vector<std::int64_t> output_lengths(const Trace& trace, bool published_rules) {
   std::vector<std::int64_t> lengths;
@@ -43,98 +33,6 @@ void check_size(const Trace& trace, const std::vector<std::int64_t>& outputs) {
                     " and " + std::to_string(kMaxListedLengths) +
                     "; choose fewer requests or shorter outputs");
   }
-}
-
-Op gemm(bool fp8, const char* name, const char* type, std::int64_t m, std::int64_t n,
-        std::int64_t k, std::int64_t calls) {
-  return {OperatorGroup::gemm, name, type,
-          fp8 ? OperatorConfig(Fp8GemmConfig{m, n, k}) : OperatorConfig(GemmConfig{m, n, k}),
-          calls};
-}
-
-void add_layer_gemms(const ModelConfig& model, const LayerGroup& group, const RankShape& rank,
-                     std::int64_t tokens, std::vector<Op>& ops) {
-  const std::int64_t h = model.hidden_size;
-  const auto add = [&](const char* name, const char* type, std::int64_t n, std::int64_t k) {
-    add_named(gemm(model.fp8, name, type, tokens, n, k, group.count), ops);
-  };
-  add("qkv_proj", "ColumnParallelLinear", rank.qkv_width, h);
-  add("o_proj", "RowParallelLinear", h, checked_mul(rank.query_heads, group.attention.head_dim));
-  if (group.mlp.gated) {
-    add("gate_up_proj", "MergedColumnParallelLinear", 2 * rank.mlp_width, h);
-  } else {
-    add("up_proj", "ColumnParallelLinear", rank.mlp_width, h);
-  }
-  add("down_proj", "RowParallelLinear", h, rank.mlp_width);
-}
-
-Op attention(const LayerGroup& group, const RankShape& rank, const Step& step,
-             const WorkloadOptions& options) {
-  const bool prefill = step.phase == Phase::prefill;
-  AttentionConfig config;
-  config.kernel =
-      effective_kernel(prefill ? options.prefill_kernel : options.decode_kernel, options);
-  config.layout = prefill ? KvLayout::ragged : KvLayout::paged;
-  config.q_lengths = step.batch.q_lengths;
-  config.kv_lengths = step.batch.kv_lengths;
-  config.query_heads = rank.query_heads;
-  config.kv_heads = rank.kv_heads;
-  config.head_dim = group.attention.head_dim;
-  config.kv_copies = kv_copies(step.phase);
-  return {OperatorGroup::attention, "attention", "", std::move(config), group.count};
-}
-
-// Each block ends with one all-reduce; attention and MLP side by side are one block.
-std::vector<Transfer> transfers(const ModelConfig& model, std::int64_t tokens,
-                                const WorkloadOptions& options) {
-  std::vector<Transfer> all;
-  if (options.tp_size > 1) {
-    std::int64_t blocks = 0;
-    for (const LayerGroup& group : model.layers) {
-      blocks = checked_add(blocks, checked_mul(group.parallel ? 1 : 2, group.count));
-    }
-    all.push_back({"all_reduce", "collective",
-                   checked_mul(kAllReduceBytes, tokens, model.hidden_size), blocks});
-  }
-  if (options.pp_size > 1) {
-    all.push_back({"send_recv", "p2p", checked_mul(kSendRecvBytes, tokens, model.hidden_size),
-                   options.pp_size - 1});
-  }
-  return all;
-}
-
-std::int64_t norm_calls(const ModelConfig& model, const WorkloadOptions& options) {
-  std::int64_t calls = (model.final_norm ? 1 : 0) + (model.embedding_norm ? 1 : 0);
-  for (const LayerGroup& group : model.layers) {
-    const std::int64_t per_layer = options.rmsnorm_per_layer.value_or(group.norms);
-    calls = checked_add(calls, checked_mul(per_layer, group.count));
-  }
-  return calls;
-}
-
-StepBody body_of(const Batch& batch, const ModelConfig& model, const std::vector<RankShape>& ranks,
-                 const WorkloadOptions& options) {
-  const std::int64_t tokens = num_tokens(batch);
-  StepBody body;
-  body.after_attention.push_back({OperatorGroup::rmsnorm, "rmsnorm", "",
-                                  RmsNormConfig{tokens, model.hidden_size},
-                                  norm_calls(model, options)});
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const LayerGroup& group = model.layers[i];
-    add_layer_gemms(model, group, ranks[i], tokens, body.before_attention);
-    const bool gated = group.mlp.gated;
-    add_named({OperatorGroup::siluandmul, "siluandmul", "",
-               SiluMulConfig{tokens, (gated ? 2 : 1) * ranks[i].mlp_width, gated}, group.count},
-              body.after_attention);
-  }
-  // Only the last token of each request needs logits.
-  const std::int64_t vocabulary = options.published_rules
-                                      ? model.vocab_size
-                                      : vocab_per_rank(model.vocab_size, options.tp_size);
-  body.before_attention.push_back(
-      gemm(false, "lm_head", "Linear", batch.requests(), vocabulary, model.hidden_size, 1));
-  body.transfers = transfers(model, tokens, options);
-  return body;
 }
 
 std::string stage_sentence(const std::vector<std::int64_t>& stages) {
@@ -235,12 +133,11 @@ Facts workload_facts(const ModelConfig& model, const Trace& trace,
 
 WorkloadSteps::WorkloadSteps(const ModelConfig& model, const Trace& trace,
                              const WorkloadOptions& options)
-    : model_(model), trace_(trace), options_(options) {
+    : trace_(trace), maker_(model, options) {
   if (trace.requests.empty()) {
     throw DataError("trace " + trace.stem + " has no requests, expected at least one");
   }
   stages_ = split_into_stages(layer_count(model), options.pp_size);
-  ranks_ = split_over_ranks(model, options.tp_size, options.published_rules);
   outputs_ = output_lengths(trace, options.published_rules);
   check_size(trace, outputs_);
   running_.resize(trace.requests.size());
@@ -253,24 +150,16 @@ std::optional<Step> WorkloadSteps::next() {
     return std::nullopt;
   }
   const bool prefill = number_ == 0;
-  Step step;
-  step.number = number_ + 1;
-  step.phase = prefill ? Phase::prefill : Phase::decode;
-  step.batch.q_lengths.reserve(running_.size());
-  step.batch.kv_lengths.reserve(running_.size());
+  Batch batch;
+  batch.q_lengths.reserve(running_.size());
+  batch.kv_lengths.reserve(running_.size());
   for (const std::size_t i : running_) {
     const std::int64_t prompt = trace_.requests[i].input_tokens;
-    step.batch.q_lengths.push_back(prefill ? prompt : 1);
-    step.batch.kv_lengths.push_back(prompt + number_);
+    batch.q_lengths.push_back(prefill ? prompt : 1);
+    batch.kv_lengths.push_back(prompt + number_);
   }
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    add_named(attention(model_.layers[i], ranks_[i], step, options_), step.attention);
-  }
-  if (running_.size() != last_decoding_) {
-    body_ = std::make_shared<StepBody>(body_of(step.batch, model_, ranks_, options_));
-  }
-  step.body = body_;
-  last_decoding_ = prefill ? 0 : running_.size();
+  Step step = prefill ? maker_.make(std::move(batch), {}, 1)
+                      : maker_.make({}, std::move(batch), number_ + 1);
   ++number_;
   running_.erase(std::remove_if(running_.begin(), running_.end(),
                                 [&](std::size_t i) { return outputs_[i] <= number_; }),

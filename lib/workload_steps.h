@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "parallel_split.h"
+#include "pw/step_maker.h"
 #include "pw/workload.h"
 
 namespace pw {
@@ -24,21 +24,20 @@ class WorkloadSteps {
   std::optional<Step> next();
 
  private:
-  const ModelConfig& model_;
   const Trace& trace_;
-  WorkloadOptions options_;
+  StepMaker maker_;
   std::vector<std::int64_t> stages_;
-  std::vector<RankShape> ranks_;       // by group of layers
   std::vector<std::int64_t> outputs_;  // tokens that each request generates
   std::vector<std::size_t> running_;   // requests that want more
   std::int64_t number_ = 0;            // of the last step
-  std::size_t last_decoding_ = 0;      // requests of the last decode step
-  std::shared_ptr<const StepBody> body_;
 };
 
 // Appends an operator; one that is there already gets its calls, another problem of its name the
 // name with the next number: "qkv_proj_2".
 void add_named(Op op, std::vector<Op>& ops);
+
+// With published_rules an open kernel is fa2.
+AttentionKernel effective_kernel(AttentionKernel kernel, const WorkloadOptions& options);
 
 // Workload::facts. `stages`: layers of each.
 Facts workload_facts(const ModelConfig& model, const Trace& trace,

@@ -22,6 +22,7 @@
 #include "pw/hardware_catalog.h"
 #include "pw/model_loader.h"
 #include "pw/prediction.h"
+#include "pw/step_maker.h"
 
 extern char** environ;
 
@@ -145,6 +146,39 @@ void many_operators(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
+// A step of an engine with chunked prefill, 512 tokens in all, whose decodes are one token further
+// each time: what a scheduler asks for.
+void mixed_step(benchmark::State& state) {
+  const pw::ModelConfig model = pw::read_model_config(
+      pw::find_model_config("Llama-3.1-8B", pw::find_data_folder("config", std::nullopt)));
+  const auto catalog = pw::HardwareCatalog::read(pw::find_data_folder("hardware", std::nullopt));
+  std::vector<std::string> families;
+  for (const pw::OperatorFamily& family : pw::operator_families()) {
+    families.emplace_back(family.name);
+  }
+  const fs::path checkpoints = pw::find_data_folder("checkpoints", std::nullopt);
+  const pw::OperatorTimer operators(
+      {pw::OperatorPredictor(catalog.get("H100"), pw::load_models({checkpoints, {}}, families,
+                                                                  pw::NetworkEngine::automatic))});
+  const pw::CollectiveCatalog collectives;
+  pw::StepTimer timer(
+      operators, collectives,
+      {model, 1, 1,
+       pw::read_engine_profile(pw::find_data_folder("config", std::nullopt) / "engines", "vllm")});
+  pw::StepMaker maker(model, {});
+  std::int64_t context = 1000;
+  for (auto _ : state) {
+    pw::Batch decodes;
+    for (std::int64_t i = 0; i < 32; ++i) {
+      decodes.q_lengths.push_back(1);
+      decodes.kv_lengths.push_back(context + 10 * i);
+    }
+    ++context;
+    const std::vector<pw::Step> steps{maker.make({{480}, {2048}}, std::move(decodes), 1)};
+    benchmark::DoNotOptimize(timer.time(steps).total_us(0, 0));
+  }
+}
+
 fs::path published_workload(const char* name) {
   const auto reference = pw::find_reference_folder();
   return reference ? *reference / "workload" / name : fs::path();
@@ -249,6 +283,7 @@ int main(int argc, char** argv) {
   benchmark::RegisterBenchmark("operator/attention_prefill", one_operator, attention(PW_KV_RAGGED));
   benchmark::RegisterBenchmark("operator/attention_decode", one_operator, attention(PW_KV_PAGED));
   benchmark::RegisterBenchmark("operators/gemm", many_operators)->Arg(10000);
+  benchmark::RegisterBenchmark("step/mixed", mixed_step);
   benchmark::RegisterBenchmark("workload/arxiv_8", warm_workload, kArxiv8, "A100");
   benchmark::RegisterBenchmark("workload/vllm_arxiv16", warm_workload, kVllmArxiv16, "H800");
   benchmark::RegisterBenchmark("read_workload/arxiv_8", read_and_predict, kArxiv8, "A100");
