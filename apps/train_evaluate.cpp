@@ -9,6 +9,7 @@
 #include "app.h"
 #include "config_file.h"
 #include "error_bands.h"
+#include "fact_json.h"
 #include "io/files.h"
 #include "metrics_json.h"
 #include "model/torch_training.h"
@@ -34,8 +35,9 @@ struct EvaluateArguments {
   bool has_groups() const { return !training.data.hold_out_by.empty(); }
 };
 
-void write_result(const EvaluateArguments& arguments, const Json& json) {
+void write_result(const EvaluateArguments& arguments, Json json) {
   if (arguments.output) {
+    json["schema_version"] = kSchemaVersion;
     write_file_atomic(*arguments.output, to_json_text(json) + "\n");
     std::cerr << "wrote " << arguments.output->string() << '\n';
   }

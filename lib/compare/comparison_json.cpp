@@ -1,4 +1,5 @@
 #include "compare/format.h"
+#include "fact_json.h"
 #include "io/json_file.h"
 #include "pw/comparison.h"
 
@@ -69,6 +70,7 @@ std::string comparison_json(const Comparison& comparison,
             {"unmatched", comparison.unmatched}};
   for (const ErrorSummary& summary : summaries) json["summaries"].push_back(summary_json(summary));
   for (const ComparisonRow& row : comparison.rows) json["cases"].push_back(row_json(row));
+  json["schema_version"] = kSchemaVersion;
   return to_json_text(json) + "\n";
 }
 
