@@ -87,7 +87,7 @@ TEST(ExpertBlock, PowerLawsHitFewerExperts) {
   const RoutingStatistics uneven = power_law_statistics(problem, 1.2, false);
   EXPECT_LT(uneven.experts_hit, even.experts_hit);
   EXPECT_GT(uneven.largest, even.largest);
-  EXPECT_EQ(uneven.rows, 64 * 8);
+  EXPECT_DOUBLE_EQ(uneven.rows, 64 * 8);
   EXPECT_EQ(power_law_statistics(problem, 1.2, false).experts_hit, uneven.experts_hit);
 }
 
